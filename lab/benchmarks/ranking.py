@@ -16,9 +16,8 @@ import json
 import pickle
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +35,6 @@ from greenloop_sandbox import SandboxPool
 
 try:
     from greenloop.localize import statement_run
-    from greenloop.localize.signals import spectrum
 except ImportError:  # a version of the package without signals
     statement_run = None
 
@@ -58,7 +56,7 @@ class CountingSession:
             self._first = self._first or execution
             return execution
         finally:
-            statements = getattr(run, "statements", None) is not None
+            statements = bool(getattr(run, "statements", ()))
             kind = "statements" if statements else "watch" if run.watch else "trace" if run.trace else "plain"
             self.runs.append([kind, round(time.monotonic() - start, 3)])
 
@@ -137,7 +135,7 @@ async def measure(task: Mapping[str, Any], captured: Captured, *, slow: float = 
 
 def list_suspects(evidence: Any) -> list[Row]:
     """Returns each suspect with what every signal says of it."""
-    scores = {name: signal(evidence) for name, signal in {**failing_test.ranking.SIGNALS, **formulas()}.items()}
+    scores = {name: signal(evidence) for name, signal in failing_test.ranking.SIGNALS.items()}
     return [
         {
             "path": region.path,
@@ -159,12 +157,6 @@ def keep(file: Path, evidence: Any) -> None:
     texts = {path: evidence.text_of(path) for path in paths}
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(pickle.dumps(replace(evidence, text_of=texts.get)))
-
-
-def formulas() -> Mapping[str, Callable[[Any], Any]]:
-    """The spectrum by other coefficients."""
-    coefficients = {"dstar": spectrum.dstar, "tarantula": spectrum.tarantula}
-    return {name: partial(spectrum.scores, formula=formula) for name, formula in coefficients.items()}
 
 
 async def main() -> int:
@@ -193,7 +185,6 @@ async def main() -> int:
         related_tests.importing_tests = lambda *_place, **_buffers: ()
     if statement_run is not None:
         statement_run.TRACE_SECONDS *= options.slow
-        statement_run.WATCH_PRODUCERS = True
     for task in json.loads(options.tasks.read_text()):
         if task["id"] in done or not task.get("function") or options.only not in task["id"]:
             continue

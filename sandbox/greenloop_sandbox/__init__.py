@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from greenloop_sandbox.records import Probe as Probe
     from greenloop_sandbox.records import ProfiledLines as ProfiledLines
     from greenloop_sandbox.records import SandboxSpec as SandboxSpec
-    from greenloop_sandbox.records import SuspectedLines as SuspectedLines
     from greenloop_sandbox.records import TestRun as TestRun
     from greenloop_sandbox.records import WatchedLines as WatchedLines
     from greenloop_sandbox.report.cases import all_passed as all_passed
@@ -58,7 +57,6 @@ __all__ = [
     "SandboxSettings",
     "SandboxSpec",
     "Session",
-    "SuspectedLines",
     "TestRun",
     "WatchedLines",
     "all_passed",
@@ -95,7 +93,6 @@ _MODULES = {
         "Probe",
         "ProfiledLines",
         "SandboxSpec",
-        "SuspectedLines",
         "TestRun",
         "WatchedLines",
     ),

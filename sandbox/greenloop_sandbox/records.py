@@ -68,14 +68,6 @@ class WatchedLines:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SuspectedLines:
-    """The functions that may be at fault, and the failing cases of which the producers are asked (by id)."""
-
-    lines: tuple[WatchedLines, ...]
-    failing: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
 class ProfiledLines:
     """Functions of which each line's seconds are recorded; `memory`: bytes, too, and the most in use in each case."""
 
@@ -127,11 +119,10 @@ class TestRun:
 
     `files` are laid over the workspace (new files allowed), those in `without` are hidden. `trace` records which
     functions each case reaches; `watch` records which of these lines each case runs, with the values that change there;
-    `statements` records which lines each case runs of functions that may be at fault, and which of these functions
-    produced a compared value; `profile` records what their lines cost; `inspect` describes failures with the values of
-    their locals; `collect` only collects. `baseline`: this is
-    the user's own code, from which a back end may learn to run faster. `apart` puts the changed code into a process of
-    its own. `passes`: what the calls cost is measured, and all cases run so many times (0: nothing is measured).
+    `statements` records which lines each case runs of functions that may be at fault; `profile` records what their
+    lines cost; `inspect` describes failures with the values of their locals; `collect` only collects. `baseline`: this
+    is the user's own code, from which a back end may learn to run faster. `apart` puts the changed code into a process
+    of its own. `passes`: what the calls cost is measured, and all cases run so many times (0: nothing is measured).
     `only`: of the selected cases those with these ids run, in this order (empty: all). `case_seconds`: the run ends, as
     after `seconds`, when a case takes so long (0: no such limit).
     """
@@ -145,7 +136,7 @@ class TestRun:
     apart: Apart | None = None
     trace: bool = False
     watch: tuple[WatchedLines, ...] = ()
-    statements: SuspectedLines | None = None
+    statements: tuple[WatchedLines, ...] = ()
     profile: ProfiledLines | None = None
     inspect: Inspection | None = None
     collect: bool = False

@@ -189,11 +189,7 @@ def run_request(
         collect=run.collect,
         trace=run.trace,
         watch=[(lines.path, lines.start, lines.end) for lines in run.watch],
-        statements=run.statements
-        and {
-            "lines": [(lines.path, lines.start, lines.end) for lines in run.statements.lines],
-            "failing": run.statements.failing,
-        },
+        statements=[(lines.path, lines.start, lines.end) for lines in run.statements],
         profile=run.profile
         and {
             "lines": [(lines.path, lines.start, lines.end) for lines in run.profile.lines],

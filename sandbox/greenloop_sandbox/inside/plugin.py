@@ -48,13 +48,8 @@ def run_pytest(request, report, key, scratch, sign, siblings, session=None, mark
         )
     if request["watch"]:
         plugins.append(siblings["line_tracer"].plugin(root, request["watch"], send, siblings["safe_repr"]))
-    if request["statements"] is not None:
-        wanted = request["statements"]
-        plugins.append(
-            siblings["statement_tracer"].plugin(
-                root, wanted["lines"], wanted["failing"], send, siblings["failure_display"]
-            )
-        )
+    if request["statements"]:
+        plugins.append(siblings["statement_tracer"].plugin(root, request["statements"], send))
     if request["inspect"] is not None:
         plugins.append(
             siblings["failure_inspection"].plugin(

@@ -48,9 +48,7 @@ relative to it; lines are 1-based. Kinds, in the order they are sent:
                    `gap` of these),
                    steps: [[file, line, call, {variable: text}]] (`file` counts `files` from 0, `call` from 1; variables
                    that changed before the line runs; `return`, `yield` or `raise` among them is how the call ended)
-    statements     id, files: [path], statements: [[file, line]] that ran in the suspected functions, produced:
-                   [[file, line (co_firstlineno), weight in percent]] of functions that produced a value which the
-                   failing statement compared; with `statements`
+    statements     id, files: [path], statements: [[file, line]] that ran in the suspected functions; with `statements`
     profile        id, files: [path], lines: [[file, line, times, seconds, bytes]], peak (bytes, or 0); with `profile`
     inspection     id, when, chain: [{type, message, led (cause|context: how it led to the next one; "" for the last
                    one), frames: [[path, line, function, line of code, [[variable, text]]]]}], the exception that failed
@@ -147,7 +145,7 @@ def run_request(
     collect=False,
     trace=False,
     watch=(),
-    statements=None,
+    statements=(),
     profile=None,
     inspect=None,
     only=(),
@@ -180,9 +178,8 @@ def run_request(
     workspace's own code instead; "seed": the hash seed of the code's process; "lines": record which lines of these
     texts run; "aware": let the code see that tests run}.
     `watch` lists (path, first line, last line) whose execution is recorded for each case.
-    `statements`: {"lines": [(path, first line, last line)] of the functions that may be at fault, "failing": ids of
-    failing cases whose compared values are followed}; records which of these lines each case runs
-    (statement_tracer.py).
+    `statements` lists (path, first line, last line) of the functions that may be at fault; records which of these
+    lines each case runs (statement_tracer.py).
     `profile`: {"lines": [(path, first line, last line)] whose seconds are recorded for each case, "memory": record
     bytes, too} (line_profiler.py).
     `inspect`: {"expressions": [text], "frame": text}; describes failing cases with the values of locals, and evaluates
@@ -208,11 +205,7 @@ def run_request(
         "collect": bool(collect),
         "trace": bool(trace),
         "watch": [[check_path(path), int(start), int(end)] for path, start, end in watch],
-        "statements": statements
-        and {
-            "lines": [[check_path(path), int(start), int(end)] for path, start, end in statements["lines"]],
-            "failing": list(statements["failing"]),
-        },
+        "statements": [[check_path(path), int(start), int(end)] for path, start, end in statements],
         "profile": profile
         and {
             "lines": [[check_path(path), int(start), int(end)] for path, start, end in profile["lines"]],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from greenloop_sandbox.records import Execution
@@ -70,14 +70,9 @@ class LineTrace:
 
 @dataclass(frozen=True, kw_only=True)
 class StatementTrace:
-    """The lines that a case ran of the suspected functions, by path.
-
-    `produced`: for a failing case, the functions (path and first line) that produced a value which the failing
-    statement compared, 0..1: how directly.
-    """
+    """The lines that a case ran of the suspected functions, by path."""
 
     lines: Mapping[str, frozenset[int]]
-    produced: Mapping[tuple[str, int], float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,9 +153,4 @@ def _statements(record: Record) -> StatementTrace:
     for file, line in record["statements"]:
         if 0 <= file < len(files):
             lines.setdefault(files[file], set()).add(line)
-    return StatementTrace(
-        lines={path: frozenset(ran) for path, ran in lines.items()},
-        produced={
-            (files[file], line): weight / 100 for file, line, weight in record["produced"] if 0 <= file < len(files)
-        },
-    )
+    return StatementTrace(lines={path: frozenset(ran) for path, ran in lines.items()})

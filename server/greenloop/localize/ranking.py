@@ -6,23 +6,18 @@ from collections.abc import Callable, Mapping
 
 from greenloop.core.records.spec import Region
 from greenloop.localize.evidence import Evidence
-from greenloop.localize.signals import calls, data, distance, recent, size, spectrum, touched, traceback, words
+from greenloop.localize.signals import recent, spectrum, touched, traceback, words
 
 Signal = Callable[[Evidence], Mapping[Region, float]]
 
 SIGNALS: Mapping[str, Signal] = {
     "traceback": traceback.scores,
     "spectrum": spectrum.scores,
-    "entries": spectrum.entry_scores,
-    "data": data.scores,
     "words": words.scores,
-    "calls": calls.scores,
-    "distance": distance.scores,
-    "size": size.scores,
     "touched": touched.scores,
     "recent": recent.scores,
 }
-# Chosen by lab/benchmarks/ranking.py; docs/localisation.md says what each adds. The others did not help.
+# Chosen by lab/benchmarks/ranking.py; docs/localisation.md says what each adds.
 # Past fixes cannot show what `touched` is worth, so it only decides between suspects that are nearly as suspicious.
 WEIGHTS: Mapping[str, float] = {"spectrum": 1.0, "words": 1.0, "traceback": 1.0, "touched": 0.5, "recent": 0.5}
 

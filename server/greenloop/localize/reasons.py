@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from greenloop.core.records.spec import Region
 from greenloop.localize.evidence import Evidence
 from greenloop.localize.measuring import CUT_SHORT
-from greenloop.localize.signals import data
 from greenloop_sandbox import Failure
 
 JUST_NOW = 0.5  # days before the last commit: changed by that commit
@@ -18,17 +17,14 @@ JUST_NOW = 0.5  # days before the last commit: changed by that commit
 
 def find_reasons(evidence: Evidence) -> Mapping[Region, str]:
     """Returns the reasons for each suspect that has one: `raised the exception; ran only in failing tests`."""
-    produced = data.scores(evidence)
-    found = {region: "; ".join(_reasons(evidence, region, produced)) for region in evidence.suspects}
+    found = {region: "; ".join(_reasons(evidence, region)) for region in evidence.suspects}
     return {region: reason for region, reason in found.items() if reason}
 
 
-def _reasons(evidence: Evidence, region: Region, produced: Mapping[Region, float]) -> list[str]:
+def _reasons(evidence: Evidence, region: Region) -> list[str]:
     reasons = []
     if (position := evidence.frames.get(region)) is not None:
         reasons.append(_place_in_traceback(evidence, region, position))
-    if produced.get(region):
-        reasons.append("made a compared value")
     if region in evidence.touched:
         reasons.append("changed since the last commit")
     elif evidence.ages.get(region, JUST_NOW + 1) <= JUST_NOW:

@@ -15,11 +15,10 @@ from greenloop.localize import regions
 from greenloop.localize.context import BaselineContext
 from greenloop.localize.evidence import Evidence
 from greenloop.localize.signals import spectrum
-from greenloop_sandbox import SuspectedLines, WatchedLines
+from greenloop_sandbox import WatchedLines
 from greenloop_sandbox.report.traces import StatementTrace, statement_traces
 
 MOST_PASSING = 40  # related tests in the traced run
-WATCH_PRODUCERS = False  # the signal `data` has no weight so far: benchmarks alone ask who produced compared values
 SHARE = 0.1  # of the run's time that is left: the most for the traced run
 TRACE_SECONDS = 4.0  # of the traced run; a target that alone takes longer is not traced
 
@@ -44,9 +43,8 @@ async def trace_statements(
     # A case that hangs is traced up to its limit, but leaves no time for cases after it, so it runs last.
     selectors = [*related, *target] if hangs else [*target, *related]
     lines = tuple(WatchedLines(path=each.path, start=each.start, end=each.end) for each in evidence.suspects)
-    suspected = SuspectedLines(lines=lines, failing=tuple(evidence.failing) if WATCH_PRODUCERS else ())
     try:
-        execution = await context.run(selectors, files, statements=suspected, seconds=limit, baseline=False)
+        execution = await context.run(selectors, files, statements=lines, seconds=limit, baseline=False)
     except CannotVerifyError:
         return {}
     return statement_traces(execution)

@@ -8,7 +8,7 @@ from greenloop.localize.evidence import gather_evidence
 from greenloop.localize.reasons import find_reasons
 from greenloop.localize.regions import region_at
 from greenloop_sandbox import Failure, Frame
-from greenloop_sandbox.report.traces import ReachedFunction, StatementTrace
+from greenloop_sandbox.report.traces import ReachedFunction
 from suspects import TEXTS
 
 CASE, OTHER = "test_m.py::test_a", "test_m.py::test_b"
@@ -61,8 +61,3 @@ def test_changes():
     assert found["split"] == "changed since the last commit"
     assert found["parse_duration"].startswith("changed by the last commit")
     assert "split" not in reasons(ages=lambda by_name: {by_name["split"]: 3.0})
-
-
-def test_a_compared_value():
-    trace = StatementTrace(lines={}, produced={("m.py", 10): 1.0})
-    assert reasons(statements=lambda _names: {CASE: trace})["split"] == "made a compared value"

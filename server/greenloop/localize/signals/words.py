@@ -56,7 +56,7 @@ def _test_words(case: str, failure: Failure | None, evidence: Evidence) -> dict[
         if frame is not None and text is not None:
             test = definitions.enclosing_definition(text, frame.line, frame.path)
             body = definitions.line_span(text, test.start, test.end) if test else ""
-            parts += [(failing_statement(text, frame.line), IN_STATEMENT), (body[:_LONGEST], IN_BODY)]
+            parts += [(statement_at(definitions.lines_of(text), frame.line), IN_STATEMENT), (body[:_LONGEST], IN_BODY)]
     for part, weight in parts:
         for word in _words(part):
             found[word] = max(weight, found.get(word, 0.0))
@@ -84,11 +84,6 @@ def _spoken(region: Region, evidence: Evidence) -> str:
 def _words(text: str) -> Iterable[str]:
     words = (word.lower() for word in _WORD.findall(text))
     return {word for word in words if len(word) >= SHORTEST and word not in COMMON}
-
-
-def failing_statement(text: str, line: int) -> str:
-    """Returns the statement that begins at this line, by its brackets."""
-    return statement_at(definitions.lines_of(text), line)
 
 
 def statement_at(rows: Sequence[str], line: int) -> str:
