@@ -15,14 +15,7 @@ from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Message
 from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.text.tokens import Count, max_characters, truncate
-from greenloop.drafting.shown_attempts import (
-    answer_of,
-    fenced,
-    name_passed,
-    render_attempts,
-    render_complements,
-    render_ideas,
-)
+from greenloop.drafting.shown_attempts import answer_of, fenced, render_attempts
 from greenloop.drafting.variation import vary
 
 ESSENTIAL = 0.9  # excerpts of at least this value are shortened, never left out: the code and its tests
@@ -43,9 +36,8 @@ def assemble(
     """Messages for one draft: system, the task (the same for every attempt of a run), then those of the move.
 
     `templates` has the keys system, task, draft, refine and restart, and any other that a draft's `prompt` names; they
-    may use `$names`, `$feedback`, `$tried` and `$hint`; of the draft's other attempts `$others`, `$written` (without
-    the regions that are asked for), `$complements` (below what each passes) and `$ideas` (what the parent does not
-    have); and `$passing`, what the parent passes. `budget` is in tokens.
+    may use `$names`, `$feedback`, `$tried`, `$hint` and `$written`, the parent's code without the regions that are
+    asked for. `budget` is in tokens.
     """
     system = templates["system"].strip()
     names = problem.names
@@ -92,15 +84,10 @@ def _tail(
     tried = (
         "" if draft.move is Move.DRAFT else list_failures(attempts, except_number=parent.number if refining else None)
     )
-    others = [attempts[number] for number in draft.others]
     texts: dict[str, Callable[[], str]] = {
         "hint": lambda: draft.hint,
         "tried": lambda: tried,
-        "others": lambda: render_attempts(problem, others),
-        "written": lambda: render_attempts(problem, others, without=draft.regions),
-        "complements": lambda: render_complements(problem, others),
-        "ideas": lambda: render_ideas(problem, parent, others),
-        "passing": lambda: name_passed(parent),
+        "written": lambda: render_attempts(problem, [parent], without=draft.regions),
     }
     values = {"names": names, "feedback": ""}
     shares = {"hint": room // (4 if refining else 2)}  # a draft shows no code of its own

@@ -24,7 +24,7 @@ PROMPTS = "drafting/prompts"  # the folder with the presets' prompts and those o
 # Folders of prompts that belong to no preset.
 FOLDERS = {"feedback": f"{PROMPTS}/feedback", "ranker": f"{PROMPTS}/ranker", "specs": "specs/kinds"}
 LARGEST = 1 << 16  # bytes of a user's prompt
-_MOVE = frozenset({"names", "feedback", "tried", "hint", "others", "written", "complements", "ideas", "passing"})
+_MOVE = frozenset({"names", "feedback", "tried", "hint", "written"})
 _OFFERED = {
     "task": frozenset({"names", "instruction", "context"}),
     "infill": frozenset({"code", "blank"}),

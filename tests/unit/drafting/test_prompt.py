@@ -144,7 +144,6 @@ def test_whatever_is_long_the_budget_holds_and_spec_and_newest_error_are_there(c
         parent=many,
         move=move,
         role=Role.REFINER,
-        others=(1, 2),
         hint="a hint " * 3000,
         prompt="" if move.value == name else name,
     )

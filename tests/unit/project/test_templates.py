@@ -64,7 +64,7 @@ def test_a_users_prompt_takes_the_place_of_the_built_in_one(own):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("Do $nonsense", "the unknown variable $nonsense (known: $complements, $feedback,"),
+        ("Do $nonsense", "the unknown variable $nonsense (known: $feedback, $hint,"),
         ("costs 5 $ or so", "a `$` that does not start a variable (write `$$` for a literal `$`)"),
         (b"\xff\xfe\x00", "cannot be read"),
         ("x" * 70_000, "more than 64 KiB"),

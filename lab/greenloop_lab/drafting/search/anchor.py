@@ -13,6 +13,7 @@ from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.drafting.search._progress import count_since_gain, refine_or_restart, sample_temperatures
+from greenloop_lab.drafting.shown_parts import name_passed, render_ideas
 
 SAMPLES = 4
 REFERENCES = 3  # other candidates whose parts are shown
@@ -20,7 +21,7 @@ PATIENCE = 4  # attempts without a better score, after which other anchors are n
 ANCHOR = "anchor"  # the template that shows what the others have
 
 
-def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:  # noqa: ARG001
+def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:
     """A round of samples, repairs with ideas of the others, then as `restart_on_repeat`."""
     if len(attempts) == 1:
         return [
@@ -32,8 +33,9 @@ def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:  # n
     anchor = next((each for each in ranked if each.number not in anchored), None)
     if anchor is None or len(ranked) == 1 or _is_stalled(attempts):
         return refine_or_restart(attempts)
-    references = tuple(each.number for each in ranked if each is not anchor)[:REFERENCES]
-    return [Draft(parent=anchor.number, move=Move.REFINE, role=Role.REFINER, others=references, prompt=ANCHOR)]
+    references = [each for each in ranked if each is not anchor][:REFERENCES]
+    hint = f"It passes {name_passed(anchor)}.\n\n{render_ideas(problem, anchor, references)}"
+    return [Draft(parent=anchor.number, move=Move.REFINE, role=Role.REFINER, prompt=ANCHOR, hint=hint)]
 
 
 def _is_stalled(attempts: Sequence[Attempt]) -> bool:

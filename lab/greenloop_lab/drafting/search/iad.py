@@ -1,7 +1,7 @@
 """Iterative agent decoding: each round sees the best and the worst candidate so far; only gains count.
 
 After "Review, Refine, Repeat" (arXiv 2504.01931): the verifier's score guides the search, here the share of tests
-passed. The best is the parent, whose code every prompt shows; the worst is in `Draft.others`.
+passed. The best is the parent, whose code every prompt shows; the worst is in `Draft.hint`.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.drafting.search._progress import sample_temperatures, spread_temperatures
+from greenloop.drafting.shown_attempts import render_attempts
 
 ROUND = 3
 PATIENCE = 2  # rounds without a better score
 COMPARE = "compare"  # the template that shows other attempts
 
 
-def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:  # noqa: ARG001
+def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:
     """A round of drafts, then rounds that refine the best candidate; an equal score does not replace it."""
     valid = [attempt for attempt in attempts if is_valid(attempt)]
     if not valid:
@@ -31,7 +32,7 @@ def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:  # n
     if (len(attempts) - 1 - best.number) // ROUND >= PATIENCE:
         return []
     worst = min(valid, key=lambda attempt: (rank(attempt), attempt.number))
-    others = (worst.number,) if rank(worst) < rank(best) else ()
+    hint = render_attempts(problem, [worst]) if rank(worst) < rank(best) else ""
     refined = any(attempt.parent == best.number for attempt in attempts)
     return [
         Draft(
@@ -39,8 +40,8 @@ def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:  # n
             move=Move.REFINE,
             role=Role.REFINER,
             temperature=each,
-            others=others,
-            prompt=COMPARE if others else "",
+            hint=hint,
+            prompt=COMPARE if hint else "",
         )
         for each in (spread_temperatures(ROUND) if refined else sample_temperatures(ROUND))
     ]

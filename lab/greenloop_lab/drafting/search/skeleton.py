@@ -39,27 +39,26 @@ def _rungs(
     problem: Problem, attempts: Sequence[Attempt], order: Sequence[Region], *, memory: bool
 ) -> Iterator[list[Draft]]:
     base, filled = _base(attempts)
-    shown = (base.number,) if memory and base.number else ()
+    is_shown = memory and base.number > 0
     for region in stopped_in(problem, base):
         if region in filled and _refinements(attempts, region) < TURNS:
             yield [Draft(parent=base.number, move=Move.REFINE, role=Role.REFINER, regions=(region,))]
     for region in order:
         if region not in filled:
-            yield from ([each] for each in _writings(base, region, shown))
+            yield from ([each] for each in _writings(base, region, is_shown=is_shown))
     for region in failing_first(problem, base):
         yield [Draft(parent=base.number, move=Move.REFINE, role=Role.REFINER, regions=(region,))]
-        yield from ([each] for each in _writings(base, region, shown)[1:])
+        yield from ([each] for each in _writings(base, region, is_shown=is_shown)[1:])
 
 
-def _writings(base: Attempt, region: Region, shown: tuple[int, ...]) -> list[Draft]:
+def _writings(base: Attempt, region: Region, *, is_shown: bool) -> list[Draft]:
     return [
         Draft(
             parent=base.number,
             move=Move.DRAFT,
             role=Role.DRAFTER,
             regions=(region,),
-            others=shown,
-            prompt="filled" if shown else "",
+            prompt="filled" if is_shown else "",
             temperature=heat,
         )
         for heat in (0.0, *SAMPLE_TEMPERATURES)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from greenloop.core.compose import region_text, text_in
 from greenloop.core.election import is_valid
@@ -18,7 +18,6 @@ from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import split_lines
-from greenloop.drafting.search._merging import plan_merges
 from greenloop.drafting.search._progress import SAMPLE_TEMPERATURES, failing_lines
 from greenloop_sandbox import CaseResult
 
@@ -38,7 +37,7 @@ def filling_rungs(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[lis
     order = failing_first(problem, base)
     if base.number and len(problem.spec.cases) > 1:  # a single case is passed too easily
         yield [Draft(parent=base.number, move=Move.MUTATE, role=Role.REFINER)]
-    yield _merges(attempts)
+    yield plan_merges(attempts, _refine_others)  # answers about different functions
     for region in order:
         if is_unwritten(text_in(problem, base.candidate, region)):
             yield [_about(region, base)]
@@ -158,14 +157,22 @@ def _about(region: Region, base: Attempt, heat: float = 0.0) -> Draft:
         role=Role.DRAFTER,
         regions=(region,),
         temperature=heat,
-        others=(base.number,),
         prompt="filled",
     )
 
 
-def _merges(attempts: Sequence[Attempt]) -> list[Draft]:
-    """Attempts that pass different cases, and answers that refined different functions of the same one."""
-    return plan_merges(attempts, _refine_others)
+def plan_merges(attempts: Sequence[Attempt], complement: Callable[[Attempt, Attempt], bool]) -> list[Draft]:
+    """A merge of each attempt that was run with the earlier ones that complement it, for no tokens."""
+    valid = [each for each in attempts[1:] if is_valid(each)]
+    pairs = [
+        (newest, tuple(each.number for each in valid[:index] if complement(each, newest)))
+        for index, newest in enumerate(valid)
+    ]
+    return [
+        Draft(parent=newest.number, move=Move.MERGE, role=Role.REFINER, others=others)
+        for newest, others in pairs
+        if others
+    ]
 
 
 def _refine_others(first: Attempt, second: Attempt) -> bool:

@@ -27,11 +27,11 @@ from greenloop.drafting.search._filling import (
     filling_rungs,
     furthest,
     is_further,
+    plan_merges,
     stopped_in,
     untried,
     with_reached,
 )
-from greenloop.drafting.search._merging import plan_merges
 from greenloop.drafting.search._progress import COPIES, count_advanced
 from greenloop.drafting.search._sampling import WHOLE_ANSWERS, further_samples
 from greenloop.project.settings import LadderSettings
@@ -55,21 +55,7 @@ def plan(
     problem: Problem, attempts: Sequence[Attempt], steps: LadderSettings = STEPS, room: Room = ROOM
 ) -> Sequence[Draft]:
     """The next drafts of the first rung that is not exhausted, as many as the model answers at once; else none."""
-    return plan_rungs(problem, attempts, steps, room)
-
-
-def plan_rungs(
-    problem: Problem,
-    attempts: Sequence[Attempt],
-    steps: LadderSettings = STEPS,
-    room: Room = ROOM,
-    *,
-    merging: bool = True,
-) -> Sequence[Draft]:
-    """As `plan`; `merging`: attempts that pass different tests are put together."""
-    rungs = _rungs(problem, attempts, steps, room)
-    kept = ([draft for draft in rung if merging or draft.move is not Move.MERGE] for rung in rungs)
-    return untried(kept, attempts, room.slots)
+    return untried(_rungs(problem, attempts, steps, room), attempts, room.slots)
 
 
 def _rungs(problem: Problem, attempts: Sequence[Attempt], steps: LadderSettings, room: Room) -> Iterator[list[Draft]]:
@@ -148,7 +134,7 @@ def _turns(rungs: Sequence[Rung], is_answered: bool) -> tuple[list[list[Draft]],
 
 
 def _merges(attempts: Sequence[Attempt]) -> list[Draft]:
-    """Attempts that pass different tests; and answers about other functions, where one of the two fails otherwise."""
+    """Answers about different functions, where one of the two fails otherwise than the user's code."""
     return plan_merges(attempts, lambda first, second: _changes_others(first, second, attempts[0]))
 
 
@@ -224,8 +210,6 @@ def _is_partial(verdict: Verdict) -> bool:
 def _writing_rungs(problem: Problem, attempts: Sequence[Attempt], steps: LadderSettings) -> Iterator[list[Draft]]:
     """Rungs for code that is yet to be written: the first one is a whole answer."""
     yield [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)]
-    if not problem.spec.open:
-        yield _merges(attempts)
     yield [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER, temperature=heat) for heat in steps.temperatures]
     if problem.spec.open:  # more answers are more votes; small changes would only fit tests that may be wrong
         yield [Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER, temperature=heat) for heat in steps.temperatures]

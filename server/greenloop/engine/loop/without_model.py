@@ -12,11 +12,10 @@ from itertools import takewhile
 from time import monotonic
 
 from greenloop.core.compose import compose
-from greenloop.core.fingerprint import fingerprint
 from greenloop.core.records.attempt import Attempt, Candidate, Draft, FeedbackNote, Finding, Move
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.drafting.candidates.changes.merge import merges
+from greenloop.drafting.candidates.changes.merge import merge
 from greenloop.drafting.candidates.changes.missing_imports import with_missing_imports
 from greenloop.drafting.candidates.changes.mutate import Stage, mutants
 from greenloop.drafting.candidates.checks.gate import check
@@ -119,16 +118,13 @@ async def best_merge(
 
 
 def _new_merges(problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Iterator[Candidate]:
-    """The merges of a draft that have not been tried; made one at a time, as they are tested."""
-    parent, tried = attempts[draft.parent], set[str]()
+    """The merges of a draft that have not been tried."""
+    parent = attempts[draft.parent]
     for other in (attempts[number] for number in draft.others):
-        if parent.candidate is None or other.candidate is None:
-            continue
-        for each in merges(problem, parent.candidate, other.candidate, _common_base(attempts, parent, other)):
-            mark = fingerprint(problem, each)
-            if mark not in tried and not find_duplicate(problem, each, attempts):
-                tried.add(mark)
-                yield each
+        if parent.candidate is not None and other.candidate is not None:
+            merged = merge(parent.candidate, other.candidate, _common_base(attempts, parent, other))
+            if merged is not None and not find_duplicate(problem, merged, attempts):
+                yield merged
 
 
 def _common_base(attempts: Sequence[Attempt], first: Attempt, second: Attempt) -> Candidate | None:

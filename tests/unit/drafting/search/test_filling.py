@@ -87,6 +87,6 @@ def test_a_function_that_fails_is_written_anew_beside_the_others_and_then_all_ar
         attempts += [attempt(len(attempts) + place, draft, failed(3), failed(3)) for place, draft in enumerate(drafts)]
     assert [draft.move for draft in planned[0]] == [Move.MUTATE]
     (anew,) = planned[1]
-    assert (anew.move, names(anew.regions), anew.others, anew.prompt) == (Move.DRAFT, ["pop"], (1,), "filled")
+    assert (anew.move, names(anew.regions), anew.parent, anew.prompt) == (Move.DRAFT, ["pop"], 1, "filled")
     assert names(planned[2][0].regions) == ["push"]
     assert planned[3][0].move is Move.MERGE

@@ -314,10 +314,6 @@ def test_answers_about_different_functions_are_merged_where_one_of_them_changes_
     assert merges_after(whole(1, SUSPECT), whole(2, SUSPECT, message="no b")) == []
 
 
-def test_answers_about_one_function_are_merged_where_each_passes_what_the_other_does_not():
-    assert merges_after(whole(1, SUSPECT, 0), whole(2, SUSPECT, 1), whole(3, SUSPECT, 0, 1)) == [(2, (1,))]
-
-
 def drafts_of(attempts: list[Attempt], move: Move) -> list[Draft]:
     return [attempt.draft for attempt in attempts if attempt.draft and attempt.draft.move is move]
 

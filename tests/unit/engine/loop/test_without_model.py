@@ -93,31 +93,6 @@ async def test_merges_of_slow_tests_have_an_end(spent_seconds, tried):
     assert attempt.notes[0].fields == {"tried": tried}
 
 
-async def test_statements_of_one_answer_are_tried_in_another_each_once():
-    problem = replace(BOTH, suspects=())
-
-    def answer(number: int, *rows: str) -> Attempt:
-        text = "def f():\n" + "".join(f"    {row}\n" for row in rows)
-        return replace(answered(number, F, 0), candidate=Candidate(texts={F: text}))
-
-    attempts = [
-        Attempt(number=0, verdict=Verdict(status=Status.FAILED)),
-        answer(1, "a = 1", "b = 3", "return a + b"),
-        answer(2, "a = 2", "b = 2", "return a + b"),
-        answer(3, "a = 1", "b = 3", "return b + a"),
-    ]
-    draft = Draft(parent=2, move=Move.MERGE, role=Role.REFINER, others=(1, 3))
-
-    async def is_5(files) -> Verdict:
-        space: dict = {}
-        exec(files["m.py"], space)
-        return Verdict(status=Status.PASSED if space["f"]() == 5 else Status.FAILED)
-
-    attempt = await without_model.best_merge(problem, 4, draft, attempts, is_5)
-    assert attempt.verdict.status is Status.PASSED
-    assert attempt.candidate.texts == {F: "def f():\n    a = 2\n    b = 3\n    return a + b\n"}
-
-
 SHARED = "def f(x, xs=[]):\n    xs.append(x)\n    return xs + [] + []\n"
 
 

@@ -22,15 +22,15 @@ def test_iad_keeps_only_improvements_so_the_score_never_falls():
 def test_iad_shows_the_worst_beside_the_best_attempt():
     run = Run(iad.plan).ends(0.2).ends(0.5).ends(0.1)
     round_ = iad.plan(PROBLEM, run.attempts)
-    assert {(draft.parent, draft.others, draft.prompt, draft.move) for draft in round_} == {
-        (2, (3,), "compare", Move.REFINE)
+    assert {(draft.parent, draft.hint[:20], draft.prompt, draft.move) for draft in round_} == {
+        (2, "1 of 10 tests passed", "compare", Move.REFINE)
     }
     assert len({draft.temperature for draft in round_}) == 3
 
 
 def test_iad_has_nothing_to_compare_where_all_are_equal():
     run = Run(iad.plan).ends(0.2).ends(0.2).ends(0.2)
-    assert (run.next().parent, run.next().others, run.next().prompt) == (1, (), "")
+    assert (run.next().parent, run.next().hint, run.next().prompt) == (1, "", "")
 
 
 @pytest.mark.parametrize("readable", [True, False])

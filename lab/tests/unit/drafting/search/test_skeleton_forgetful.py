@@ -10,4 +10,4 @@ from .test_skeleton import play
 
 def test_without_what_is_filled():
     drafts = play(skeleton_forgetful.plan, [failed(3, "Stack.push"), failed(4, "Stack.pop")])
-    assert [(each.parent, each.others, each.prompt) for each in drafts] == [(0, (), ""), (1, (), "")]
+    assert [(each.parent, each.prompt) for each in drafts] == [(0, ""), (1, "")]

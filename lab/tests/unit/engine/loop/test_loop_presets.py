@@ -460,7 +460,7 @@ async def test_a_merge_prompt_has_both_candidates_and_what_each_passes():
     await play.run()
     _system, _task, parent, told = play.prompts[4].messages
     assert HALF in parent.content
-    assert "This passes `test_two`. What is missing:" in told.content
+    assert "Your answer passes `test_two`." in told.content
     assert f"This passes `test_five`:\n{make_answer(OTHER_HALF)}" in told.content
     assert "Tests failed:\nassert double(5) == 10" in told.content
 
