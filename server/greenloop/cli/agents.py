@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from greenloop.cli import snippets
-from greenloop.cli.editors import MANUAL_REMEDY, Editor, mark_block, merge_json
-from greenloop.core.errors import UsageError
+from greenloop.cli.editors import Editor
 
 RULES = """\
 ## Tests
@@ -48,20 +46,6 @@ def _goose(argv: Sequence[str]) -> str:
     return f"{head}    cmd: {json.dumps(argv[0])}\n    args:\n{words}"
 
 
-def _merge_rules(existing: str | None, lines: str) -> str:
-    return mark_block(existing, lines, "<!--", "agents", " -->")
-
-
-def _merge_toml(existing: str | None, lines: str) -> str:
-    """Adds a table; the result is parsed to check it."""
-    text = mark_block(existing, lines, "#", "codex")
-    try:
-        tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"The existing file cannot be changed safely ({error}).", remedy=MANUAL_REMEDY) from error
-    return text
-
-
 AGENTS = {
     agent.name: agent
     for agent in (
@@ -70,7 +54,6 @@ AGENTS = {
             programs=(),
             snippet=lambda _argv: RULES,
             config_file=lambda: Path.cwd() / "AGENTS.md",
-            merge=_merge_rules,
             next_step="Agents that read AGENTS.md follow these rules. `greenloop setup claude`, `codex`, `cursor`, "
             "`goose`, `opencode` or `vscode-mcp` gives them the tools.",
         ),
@@ -79,7 +62,6 @@ AGENTS = {
             programs=("claude",),
             snippet=_servers("mcpServers"),
             config_file=lambda: Path.cwd() / ".mcp.json",
-            merge=merge_json,
             next_step="Start Claude Code in this folder, and allow the server when it asks.",
             is_tested=False,
         ),
@@ -88,7 +70,6 @@ AGENTS = {
             programs=("cursor",),
             snippet=_servers("mcpServers"),
             config_file=lambda: Path.cwd() / ".cursor" / "mcp.json",
-            merge=merge_json,
             next_step="",
             is_tested=False,
         ),
@@ -97,7 +78,6 @@ AGENTS = {
             programs=("code",),
             snippet=_servers("servers", type="stdio"),
             config_file=lambda: Path.cwd() / ".vscode" / "mcp.json",
-            merge=merge_json,
             next_step="",
             is_tested=False,
         ),
@@ -106,7 +86,6 @@ AGENTS = {
             programs=("codex",),
             snippet=_toml,
             config_file=lambda: Path.home() / ".codex" / "config.toml",
-            merge=_merge_toml,
             next_step="",
             is_tested=False,
         ),
@@ -115,7 +94,6 @@ AGENTS = {
             programs=("opencode",),
             snippet=_opencode,
             config_file=lambda: Path.cwd() / "opencode.json",
-            merge=merge_json,
             next_step="",
         ),
         Editor(

@@ -101,13 +101,17 @@ def lsp_mode(argv: Sequence[str]) -> str:
 """
 
 
-def helix_server(argv: Sequence[str]) -> str:
-    return f"[language-server.greenloop]\ncommand = {_quote_words(argv[:1])}\nargs = [{_quote_words(argv[1:])}]\n"
-
-
 def helix(argv: Sequence[str]) -> str:
     servers = _quote_words(["ruff", "jedi", "pylsp", "greenloop"])
-    return f'{helix_server(argv)}\n[[language]]\nname = "python"\nlanguage-servers = [{servers}]\n'
+    return f"""\
+[language-server.greenloop]
+command = {_quote_words(argv[:1])}
+args = [{_quote_words(argv[1:])}]
+
+[[language]]
+name = "python"
+language-servers = [{servers}]
+"""
 
 
 def kate(argv: Sequence[str]) -> str:

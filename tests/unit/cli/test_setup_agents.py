@@ -41,37 +41,20 @@ def test_write_makes_the_file_and_a_second_time_changes_nothing(name):
     assert file_of(name).read_bytes() == first
 
 
-def test_what_a_rules_file_held_stays_and_the_block_is_replaced():
-    path = file_of("agents")
-    path.write_text("# Ours\n\nBe kind.\n")
-    assert main(["setup", "agents", "--write", "--yes"]) == 0
-    text = path.read_text()
-    assert text.startswith("# Ours\n\nBe kind.\n\n<!-- >>> greenloop for agents >>> -->\n")
-    path.write_text(text.replace("Never edit", "Always edit"))
-    assert main(["setup", "agents", "--write", "--yes"]) == 0
-    assert path.read_text() == text
-
-
-@pytest.mark.parametrize("name", ["claude", "cursor", "vscode-mcp"])
-def test_other_servers_stay(name):
+@pytest.mark.parametrize("name", WRITABLE)
+def test_a_file_that_exists_stays_unchanged(name, capsys):
     path = file_of(name)
     path.parent.mkdir(parents=True, exist_ok=True)
-    key = "servers" if name == "vscode-mcp" else "mcpServers"
-    path.write_text(json.dumps({key: {"other": {"command": "x"}}}))
+    path.write_text("{}\n")
+    assert main(["setup", name, "--write", "--yes"]) == 2
+    assert path.read_text() == "{}\n"
+    assert "by hand" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["claude", "cursor", "vscode-mcp", "codex"])
+def test_a_file_that_was_written_starts_the_server(name):
     assert main(["setup", name, "--write", "--yes"]) == 0
-    servers = json.loads(path.read_text())[key]
-    assert servers["other"] == {"command": "x"}
+    text = file_of(name).read_text()
+    value = tomllib.loads(text) if name == "codex" else json.loads(text)
+    (servers,) = value.values()
     assert (servers["greenloop"]["command"], servers["greenloop"]["args"]) == ("greenloop", ["mcp"])
-
-
-def test_a_table_that_is_there_already_is_not_doubled(capsys):
-    path = file_of("codex")
-    path.parent.mkdir(parents=True)
-    mine = '[mcp_servers.greenloop]\ncommand = "mine"\n'
-    path.write_text(mine)
-    assert main(["setup", "codex", "--write", "--yes"]) == 2
-    assert "cannot be changed safely" in capsys.readouterr().err
-    assert path.read_text() == mine
-    path.write_text('model = "o"\n')
-    assert main(["setup", "codex", "--write", "--yes"]) == 0
-    assert tomllib.loads(path.read_text())["mcp_servers"]["greenloop"]["args"] == ["mcp"]

@@ -1,14 +1,11 @@
-"""`greenloop setup EDITOR`: prints connect an editor, or writes them after a diff."""
+"""`greenloop setup EDITOR`: prints the lines that connect an editor, or writes them into a new file."""
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import difflib
 import os
 import sys
-import tempfile
-from pathlib import Path
 
 from greenloop.cli import exit_codes, render
 from greenloop.cli.agents import AGENTS
@@ -22,7 +19,7 @@ ALL = {**EDITORS, **AGENTS}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("editor", nargs="?", metavar="EDITOR", help=", ".join(ALL))
-    parser.add_argument("--write", action="store_true", help="write the lines, after showing the change")
+    parser.add_argument("--write", action="store_true", help="write the lines into a new file, after showing it")
     parser.add_argument("--yes", action="store_true", help="with --write: do not ask")
 
 
@@ -66,29 +63,30 @@ def print_snippet(editor: Editor) -> None:
 
 
 def write(editor: Editor, *, yes: bool) -> int:
-    """Shows the change, asks, writes. Raises `UsageError` if that is unsafe, `WorkspaceError` for disk errors."""
+    """Shows the new file, asks, writes it; a file that exists is never changed."""
     if editor.config_file is None:
         print_snippet(editor)
         raise UsageError(f"There is no file of {editor.name} that greenloop can write.", remedy="See the text above.")
-    # A configuration file is often a link into a dotfiles repository: the link stays.
-    path = Path(os.path.realpath(editor.config_file()))
+    path, lines = editor.config_file(), editor.snippet(_command(editor))
     try:
-        present = path.read_bytes().decode("utf-8") if path.exists() else None
-        lines = editor.snippet(_command(editor))
-        after = editor.merge(present, lines) if editor.merge else lines
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is not UTF-8.", remedy="Add the lines by hand.") from error
+        if os.path.lexists(path):
+            if lines.encode() in path.read_bytes():
+                print(f"{path} already has the lines.")
+                return exit_codes.VERIFIED
+            print_snippet(editor)
+            raise UsageError(f"{path} exists, and --write only makes new files.", remedy="Add the lines by hand.")
+        print(render.escape_controls(unified_diff(None, lines, path.as_posix().lstrip("/"))), end="")
+        if not yes and not View.can_ask():
+            raise UsageError("There is no terminal to ask for confirmation.", remedy="Add --yes.")
+        if not yes and not View.ask_yes_no(f"write {path}?"):
+            return exit_codes.NOT_SOLVED
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("x", encoding="utf-8", newline="") as file:
+            file.write(lines)
     except OSError as error:
-        raise WorkspaceError(f"{path} cannot be read ({error.strerror}).") from error
-    if after == present:
-        print(f"{path} already has the lines.")
-        return exit_codes.VERIFIED
-    print(render.escape_controls(unified_diff(present, after, path.as_posix().lstrip("/"))), end="")
-    if not yes and not View.can_ask():
-        raise UsageError("There is no terminal to ask for confirmation.", remedy="Add --yes.")
-    if not yes and not View.ask_yes_no(f"write {path}?"):
-        return exit_codes.NOT_SOLVED
-    _replace(path, after, present)
+        raise WorkspaceError(
+            f"{path} cannot be written ({error.strerror}).", remedy="Add the lines by hand."
+        ) from error
     print(f"Written: {path}")
     if editor.next_step:
         print_stderr(editor.next_step)
@@ -97,29 +95,3 @@ def write(editor: Editor, *, yes: bool) -> int:
 
 def print_stderr(text: str) -> None:
     print(text, file=sys.stderr)
-
-
-def _replace(path: Path, text: str, present: str | None) -> None:
-    """Replaces the file atomically and keeps its mode; the previous file is kept as `NAME.before-greenloop`."""
-    temporary = ""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(text.encode("utf-8"))
-            file.flush()
-            os.fsync(file.fileno())
-        if present is not None:
-            Path(temporary).chmod(path.stat().st_mode & 0o7777)
-            backup = path.with_name(path.name + ".before-greenloop")
-            if not backup.exists():
-                backup.write_bytes(present.encode("utf-8"))
-        else:
-            Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            Path(temporary).unlink()
-        raise WorkspaceError(
-            f"{path} cannot be written ({error.strerror}).", remedy="Add the lines by hand."
-        ) from error
