@@ -21,10 +21,10 @@ from typing import Any
 
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.project import configuration
-from greenloop.project.revisions import git_history
 from greenloop.project.revisions.git import Repository
 from greenloop_lab.bench import tasks
 from greenloop_lab.bench.history import commits as history
+from greenloop_lab.bench.history import git_history
 from greenloop_lab.bench.history import tree as history_tree
 from greenloop_lab.bench.tasks import Task
 

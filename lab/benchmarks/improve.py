@@ -21,9 +21,9 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from greenloop.project.revisions import git_history
 from greenloop.project.revisions.git import Repository
 from greenloop_lab.bench import hidden_tests, tasks
+from greenloop_lab.bench.history import git_history
 from greenloop_lab.bench.tasks import Task
 
 FUNCTIONS = Path(__file__).with_suffix(".toml")

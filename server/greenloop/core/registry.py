@@ -33,11 +33,6 @@ def list_parts(part: str) -> list[str]:
     return sorted({*_own(part), *_installed(part)})
 
 
-def list_own_parts(part: str) -> list[str]:
-    """The variants that greenloop itself has."""
-    return sorted(_own(part))
-
-
 def has_part(part: str, name: str) -> bool:
     """Is there a variant of this name?"""
     return _module_name(part, name) is not None

@@ -77,16 +77,7 @@ def is_masked(path: str, patterns: Sequence[str]) -> bool:
     return any(fnmatch(part, pattern) for part in parts for pattern in patterns) and not is_shown(path, patterns)
 
 
-def find_test_data(root: Path) -> list[str]:
-    """Files below folders of tests that would be hidden, in a folder where all files are known to be committed."""
-    found = []
-    for folder, _folders, names in os.walk(root):
-        relative = Path(folder).relative_to(root).as_posix().removeprefix(".")
-        found += [path for name in names if _is_test_data(path := f"{relative}/{name}".lstrip("/"), MASKED)]
-    return sorted(found)
-
-
-def _is_test_data(path: str, patterns: Sequence[str]) -> bool:
+def is_test_data(path: str, patterns: Sequence[str]) -> bool:
     folders = PurePosixPath(path).parent.parts
     return any(map(FOLDER_OF_TESTS.fullmatch, folders)) and is_masked(path, patterns)
 
@@ -100,7 +91,7 @@ def _tracked_test_data(root: Path, patterns: Sequence[str]) -> Iterator[str]:
     for row in filter(None, rows):
         description, _tab, name = row.partition(b"\t")
         path = os.fsdecode(name)
-        if _is_test_data(path, patterns):
+        if is_test_data(path, patterns):
             mode, oid, _stage = description.decode().split()
             entry, file = Entry(path=path, mode=mode, oid=oid), root / path
             if file.is_file() and not file.is_symlink() and is_same(entry, file.read_bytes()):

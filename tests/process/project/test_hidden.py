@@ -59,5 +59,3 @@ def test_tracked_test_data_is_shown(tmp_path):
 def test_nothing_is_test_data_where_nothing_is_tracked(tmp_path):
     write_files(tmp_path, KEYS)
     assert hidden.masked_patterns(Settings(), tmp_path) == hidden.MASKED
-    found = ["pkg/test/[1].pem", "pkg/unit_tests/data/.env", "tests/changed.key", "tests/server.key"]
-    assert hidden.find_test_data(tmp_path) == found

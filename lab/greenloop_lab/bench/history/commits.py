@@ -14,17 +14,17 @@ from tempfile import TemporaryDirectory
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.core.test_selection import fit_selectors
 from greenloop.project import workspace
-from greenloop.project.revisions import git_history
 from greenloop.project.revisions.git import Repository
-from greenloop.project.revisions.git_history import Change, Commit
 from greenloop.project.revisions.judging import role_by_name
 from greenloop.project.settings import Settings
 from greenloop.project.sources import file_patterns, is_test_file
 from greenloop_lab.bench.hidden_tests import open_session
 from greenloop_lab.bench.history import functions as history_functions
+from greenloop_lab.bench.history import git_history
 from greenloop_lab.bench.history import records as history_records
 from greenloop_lab.bench.history import tree as history_tree
 from greenloop_lab.bench.history.functions import FunctionChanges
+from greenloop_lab.bench.history.git_history import Change, Commit
 from greenloop_lab.bench.history.records import Records, Tried
 from greenloop_lab.bench.mutation.mutants import OTHER_SEED, outcomes_by_case
 from greenloop_lab.bench.tasks import Task

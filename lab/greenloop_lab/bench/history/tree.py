@@ -14,11 +14,11 @@ from pathlib import Path
 from greenloop.core.errors import CannotVerifyError
 from greenloop.project import hidden
 from greenloop.project.environment import interpreters
-from greenloop.project.revisions import git_history
 from greenloop.project.revisions.git import Repository
 from greenloop.project.revisions.judging import role_by_name
 from greenloop.project.settings import Settings
 from greenloop.project.sources import file_patterns, import_roots
+from greenloop_lab.bench.history import git_history
 from greenloop_sandbox.locks.project import read_project
 
 
@@ -59,9 +59,18 @@ def settings_of(settings: Settings, interpreter: str) -> Settings:
 def show_test_data(settings: Settings, root: Path) -> Settings:
     """The settings for a laid out project, which is no repository: all of it is committed, so test data is shown."""
     sandbox = settings.sandbox
-    return replace(
-        settings, sandbox=replace(sandbox, expose=[*sandbox.expose, *map(escape, hidden.find_test_data(root))])
-    )
+    return replace(settings, sandbox=replace(sandbox, expose=[*sandbox.expose, *map(escape, find_test_data(root))]))
+
+
+def find_test_data(root: Path) -> list[str]:
+    """Files below folders of tests that would be hidden, in a folder where all files are known to be committed."""
+    found = []
+    for folder, _folders, names in os.walk(root):
+        relative = Path(folder).relative_to(root).as_posix().removeprefix(".")
+        found += [
+            path for name in names if hidden.is_test_data(path := f"{relative}/{name}".lstrip("/"), hidden.MASKED)
+        ]
+    return sorted(found)
 
 
 def variables(root: Path, settings: Settings) -> dict[str, str]:

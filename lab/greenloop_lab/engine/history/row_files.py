@@ -6,8 +6,10 @@ It must not know what the rows are.
 from __future__ import annotations
 
 import json
+import shlex
+import sys
 import types
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from importlib.util import find_spec
 from itertools import chain, islice
@@ -15,7 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, get_args, get_origin, get_type_hints
 
 from greenloop.core.errors import UsageError
-from greenloop.project.environment.installation import package_command
+from greenloop.project.environment.installation import runner
 from greenloop_lab.engine.history.formats._row import Row
 
 PARQUET = ".parquet"
@@ -114,3 +116,16 @@ def _encodable(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _encodable(item) for name, item in value.items()}
     return [_encodable(item) for item in value] if isinstance(value, list) else value
+
+
+def package_command(package: str, prefix: Path | None = None, arguments: Sequence[str] | None = None) -> str:
+    """The command that puts a package beside this greenloop, for the tool that installed it."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    prefix = prefix or Path(sys.prefix)
+    if runner(prefix) == "uvx":
+        return f"uvx --with {package} greenloop {shlex.join(arguments)}".rstrip()
+    if (prefix / "uv-receipt.toml").is_file():
+        return f"uv tool install greenloop --with {package}"
+    if "pipx" in prefix.parts:
+        return f"pipx inject greenloop {package}"
+    return f"{sys.executable} -m pip install {package}"

@@ -15,22 +15,33 @@ from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import split_lines
 from greenloop.core.text.written_calls import as_plain
 from greenloop.engine.history.problems import StoredProblem
-from greenloop.engine.history.rows import Record
+from greenloop.engine.history.rows import CUT_SHORT, Record
 from greenloop.engine.history.store import History
 from greenloop.engine.loop.attempt_steps import REPEATED
 from greenloop_lab.engine.history.trajectories import Message, Step, Trajectory
 
 SOURCE = "history"
+ALL = 1_000_000  # runs; a history has far fewer
 
 
 def stored_trajectories(history: History, root: Path | None = None, run: int | None = None) -> Iterator[Trajectory]:
     """Yields the runs of one workspace or of all, or only one run, oldest first. Only one of them is in memory."""
-    solved = history.solved_by_target()
+    solved = solved_by_target(history)
     for number in history.ids(root) if run is None else [run]:
         record = history.run(number)
         if record is not None and record.state != "running":
             rate = solved.get((record.root, record.target), (0, 0))
             yield to_trajectory(record, history.problem(number), rate)
+
+
+def solved_by_target(history: History) -> dict[tuple[str, str], tuple[int, int]]:
+    """Returns for each workspace and target how many runs of it ended, and how many of these it was solved in."""
+    counts: dict[tuple[str, str], tuple[int, int]] = {}
+    for record in history.runs(limit=ALL):
+        if record.outcome is not None and record.outcome.reason not in CUT_SHORT:
+            runs, solved = counts.get((record.root, record.target), (0, 0))
+            counts[record.root, record.target] = runs + 1, solved + record.outcome.solved
+    return counts
 
 
 def to_trajectory(record: Record, problem: StoredProblem, rate: tuple[int, int] = (0, 0)) -> Trajectory:

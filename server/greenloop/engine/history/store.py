@@ -248,14 +248,6 @@ class History(Transactions):
         condition, values = ("WHERE root = ?", (_sql_text(str(root)),)) if root is not None else ("", ())
         return [row[0] for row in self._read(f"SELECT id FROM runs {condition} ORDER BY id", values)]  # noqa: S608 - words fixed above
 
-    def solved_by_target(self) -> dict[tuple[str, str], tuple[int, int]]:
-        """Returns for each workspace and target how many runs of it ended, and how many of these it was solved in."""
-        query = (
-            "SELECT root, target, count(*), sum(json_extract(outcome, '$.solved')) FROM runs"  # noqa: S608 - words fixed in the code
-            f" WHERE json_extract(outcome, '$.reason') NOT IN ({_CUT_SHORT}) GROUP BY root, target"
-        )
-        return {(root, target): (runs, solved) for root, target, runs, solved in self._read(query, ())}
-
     def export(self, run: int | None = None) -> Iterator[dict[str, Any]]:
         """Yields whole runs as JSON values, oldest first: one, or all."""
         for number in [run] if run is not None else self.ids():

@@ -35,19 +35,6 @@ def install_command(prefix: Path | None = None, arguments: Sequence[str] | None 
     return f"{sys.executable} -m pip install {WITH_ENGINE}"
 
 
-def package_command(package: str, prefix: Path | None = None, arguments: Sequence[str] | None = None) -> str:
-    """The command that puts a package beside this greenloop, for the tool that installed it."""
-    arguments = sys.argv[1:] if arguments is None else arguments
-    prefix = prefix or Path(sys.prefix)
-    if runner(prefix) == "uvx":
-        return f"uvx --with {package} greenloop {shlex.join(arguments)}".rstrip()
-    if (prefix / "uv-receipt.toml").is_file():
-        return f"uv tool install greenloop --with {package}"
-    if "pipx" in prefix.parts:
-        return f"pipx inject greenloop {package}"
-    return f"{sys.executable} -m pip install {package}"
-
-
 def runner(prefix: Path | None = None) -> str:
     """`uvx` or `pipx run`, where that made the environment `prefix` (default: this one) for one use; else nothing."""
     prefix = prefix or Path(sys.prefix)

@@ -8,7 +8,6 @@ import os
 import sqlite3
 import stat
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -353,14 +352,6 @@ def test_a_history_of_format_4_gets_what_was_to_change_and_its_attempts_stay(tmp
     assert (history.problem(run), history.ids(), history.ids(Path("/other")), warnings) == (stored, [run], [], [])
     history._connection.execute("UPDATE problems SET problem = '{'")
     assert history.problem(run) == StoredProblem()
-
-
-def test_how_often_a_target_was_solved(tmp_path):
-    history = open_history(tmp_path)
-    for change in ({}, {"solved": False, "reason": StopReason.STALLED}, {"reason": StopReason.CANCELLED}):
-        history.finish_run(begin_run(history), replace(an_outcome(), **change))
-    begin_run(history)
-    assert history.solved_by_target() == {(str(ROOT), "test_m.py::test_f"): (2, 1)}
 
 
 def test_a_basis_goes_with_its_run(tmp_path):

@@ -27,23 +27,6 @@ def test_the_engine_is_added_to_a_tool_of_uv(tmp_path):
     assert installation.install_command(tmp_path, []) == 'uv tool install "greenloop[local]"'
 
 
-@pytest.mark.parametrize(
-    ("prefix", "command"),
-    [
-        ("/c/uv/archive-v0/abc", "uvx --with pyarrow greenloop history export"),
-        ("/home/u/.local/share/pipx/venvs/greenloop", "pipx inject greenloop pyarrow"),
-        ("/home/u/project/.venv", f"{sys.executable} -m pip install pyarrow"),
-    ],
-)
-def test_another_package_is_added_by_what_installed_greenloop(prefix, command):
-    assert installation.package_command("pyarrow", Path(prefix), ["history", "export"]) == command
-
-
-def test_another_package_is_added_to_a_tool_of_uv(tmp_path):
-    (tmp_path / "uv-receipt.toml").touch()
-    assert installation.package_command("pyarrow", tmp_path, []) == "uv tool install greenloop --with pyarrow"
-
-
 def test_a_command_is_typed_as_greenloop_was():
     def typed(prefix: str) -> str:
         return installation.own_command("greenloop", "model", "pull", prefix=Path(prefix))

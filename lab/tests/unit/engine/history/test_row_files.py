@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import io
 import json
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from exported import export
 from greenloop.core.errors import UsageError
-from greenloop.project.environment.installation import package_command
 from greenloop_lab.engine.history import row_files
 from greenloop_lab.engine.history.learning import Wanted
-from greenloop_lab.engine.history.row_files import check_file, write_lines, write_rows
+from greenloop_lab.engine.history.row_files import check_file, package_command, write_lines, write_rows
 from learning_runs import chain
 
 SFT = Wanted(kind="sft").row
@@ -95,3 +96,20 @@ def test_parquet_has_the_same_rows(tmp_path, kind):
     check_file(path)
     assert write_rows(rows, Wanted(kind=kind).row, path) == len(rows)
     assert parquet.read_table(path).to_pylist() == rows
+
+
+@pytest.mark.parametrize(
+    ("prefix", "command"),
+    [
+        ("/c/uv/archive-v0/abc", "uvx --with pyarrow greenloop history export"),
+        ("/home/u/.local/share/pipx/venvs/greenloop", "pipx inject greenloop pyarrow"),
+        ("/home/u/project/.venv", f"{sys.executable} -m pip install pyarrow"),
+    ],
+)
+def test_another_package_is_added_by_what_installed_greenloop(prefix, command):
+    assert package_command("pyarrow", Path(prefix), ["history", "export"]) == command
+
+
+def test_another_package_is_added_to_a_tool_of_uv(tmp_path):
+    (tmp_path / "uv-receipt.toml").touch()
+    assert package_command("pyarrow", tmp_path, []) == "uv tool install greenloop --with pyarrow"

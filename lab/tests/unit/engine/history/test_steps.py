@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.spec import Region
 from greenloop.engine.history.problems import StoredProblem
 from greenloop.engine.history.store import History
-from greenloop_lab.engine.history.steps import stored_trajectories, to_trajectory
+from greenloop_lab.engine.history.steps import solved_by_target, stored_trajectories, to_trajectory
 from learning_runs import BODY, REGION, RIGHT, add_run, attempt, chain, unclean, user_code
 
 
@@ -18,6 +19,14 @@ def test_one_run_one_workspace_or_all_of_them_oldest_first(tmp_path):
     assert [run.id for run in stored_trajectories(history)] == [str(first), str(second)]
     assert [run.id for run in stored_trajectories(history, Path("/other"))] == [str(second)]
     assert [run.id for run in stored_trajectories(history, run=first)] == [str(first)]
+
+
+def test_how_often_a_target_was_solved(tmp_path):
+    history = History.open(tmp_path / "h.sqlite3")
+    record = history.run(add_run(history, chain()))
+    for change in ({"solved": False, "reason": StopReason.STALLED}, {"reason": StopReason.CANCELLED}):
+        history.finish_run(add_run(history, chain()), replace(record.outcome, **change))
+    assert solved_by_target(history) == {(record.root, record.target): (2, 1)}
 
 
 def test_the_users_code_of_an_older_run_is_that_of_its_result(tmp_path):

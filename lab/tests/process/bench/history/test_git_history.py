@@ -10,7 +10,7 @@ import pytest
 from git_program import git
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.project.revisions.git import Repository
-from greenloop.project.revisions.git_history import blobs, lay_out_commit, read_commits
+from greenloop_lab.bench.history.git_history import blobs, lay_out_commit, read_commits
 
 
 def commit(root: Path, **files: str | None) -> str:

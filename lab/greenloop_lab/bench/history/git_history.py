@@ -1,6 +1,6 @@
 """Reads which files the commits of a repository changed, and lays out the tree of a commit in a folder.
 
-Plumbing commands only, as in `project/revisions/git.py`. It must not know what the files are for.
+Plumbing commands only, as in `project/revisions/git.py` of greenloop. It must not know what the files are for.
 """
 
 from __future__ import annotations

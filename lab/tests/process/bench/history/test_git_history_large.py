@@ -10,8 +10,8 @@ from time import process_time
 import pytest
 
 from git_program import git
-from greenloop.project.revisions import git_history
 from greenloop.project.revisions.git import Repository
+from greenloop_lab.bench.history import git_history
 
 pytestmark = pytest.mark.timeout(600)  # writing them takes long on a busy machine
 
