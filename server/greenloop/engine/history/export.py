@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +20,6 @@ from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.spec import Case, Provenance
 from greenloop.core.text.json_codec import from_json, to_json
 from greenloop.core.text.redact import MASK, redact
-from greenloop.engine.history.cleaning import cleaner
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.results import Use, require_result
 from greenloop.engine.history.rows import Record
@@ -134,3 +133,21 @@ def _without_machine(run: RunFile, root: Path, secrets: Sequence[str]) -> RunFil
             remedy="Rename the test, or unset the variable (or the line of .env) that has it.",
         )
     return replace(cleaned, change=texts)
+
+
+def cleaner(root: Path, secrets: Sequence[str]) -> Callable[[object], object]:
+    """Returns a function that cleans every text of a JSON value. Keys only lose folders, of which they have none."""
+    folders = {str(folder): word for folder, word in ((root, "."), (root.resolve(), "."), (Path.home(), "~"))}
+    folders.pop("/", None)  # it is in every path
+
+    def clean(value: object) -> object:
+        if isinstance(value, str):
+            for folder, word in folders.items():
+                value = value.replace(folder, word)
+            return redact(value, secrets)
+        if isinstance(value, dict):
+            # A secret in an id would make it another one: there, only the folders matter, and ids have none.
+            return {key: clean(item) for key, item in value.items()}
+        return [clean(item) for item in value] if isinstance(value, list) else value
+
+    return clean

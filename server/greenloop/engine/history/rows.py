@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.model import Kind
 from greenloop.core.records.outcome import Outcome, StopReason
-from greenloop.core.records.usage import PastRun
 from greenloop.core.text.json_codec import from_json
 from greenloop_sandbox import CaseResult
+
+T = TypeVar("T")
 
 # A test may print a megabyte for each attempt; the history keeps only its start and end.
 LONGEST_OUTPUT = 8_000
@@ -70,70 +71,38 @@ def _alive(pid: int, born: float) -> bool:
 
 
 def read_record(row: Sequence[Any]) -> Record:
-    *_head, pid, born, text, count, kind = row
-    outcome, owned = read_outcome(text), _alive(pid, born)
-    if row[7] is not None:
-        state: Literal["running", "finished", "interrupted"] = "finished"
-    else:
-        state = "running" if owned else "interrupted"
+    """The record of a row of `SELECT_RUN`, without its attempts."""
+    *values, pid, born, outcome, count, kind = row
+    owned, finished = _alive(pid, born), values[7]
+    names = ("id", "root", "target", "preset", "model", "sandbox", "started", "finished", "applied")
     return Record(
-        id=row[0],
-        root=row[1],
-        target=row[2],
-        preset=row[3],
-        model=row[4],
-        sandbox=row[5],
-        started=row[6],
-        finished=row[7],
-        applied=row[8],
-        state=state,
+        **dict(zip(names, values, strict=True)),
+        state="finished" if finished is not None else "running" if owned else "interrupted",
         owned=owned,
         count=count,
-        outcome=outcome,
+        outcome=read(Outcome, outcome),
         kind=Kind(kind) if kind else None,
     )
 
 
-def read_outcome(text: str | None) -> Outcome | None:
+def read(kind: type[T], text: str | None) -> T | None:
+    """The record in a column of JSON; None where there is none, or it cannot be read."""
     try:
-        return from_json(Outcome, json.loads(text)) if text else None
-    except ValueError:
-        return None
-
-
-def read_past_run(prompt: int, seconds: float, outcome: Outcome | None) -> PastRun | None:
-    if outcome is None or outcome.reason in CUT_SHORT or prompt <= 0:
-        return None
-    usage = outcome.usage
-    return PastRun(prompt_tokens=prompt, tokens=usage.tokens, seconds=seconds, cost=usage.cost, solved=outcome.solved)
-
-
-def read_attempt(text: str) -> Attempt | None:
-    try:
-        return from_json(Attempt, json.loads(text))
+        return from_json(kind, json.loads(text)) if text else None
     except ValueError:
         return None
 
 
 def shorten(attempt: Attempt) -> Attempt:
+    """The attempt as it is stored."""
     verdict = attempt.verdict
-    return replace(
-        attempt,
-        verdict=replace(
-            verdict,
-            output=_cut(verdict.output),
-            cases=tuple(map(_short_case, verdict.cases)),
-            collateral=tuple(map(_short_case, verdict.collateral)),
-        ),
-    )
+    cases, collateral = (tuple(map(_shorten_case, each)) for each in (verdict.cases, verdict.collateral))
+    return replace(attempt, verdict=replace(verdict, output=_cut(verdict.output), cases=cases, collateral=collateral))
 
 
-def _short_case(case: CaseResult) -> CaseResult:
-    if case.failure is None:
-        return case
-    return replace(
-        case, failure=replace(case.failure, text=_cut(case.failure.text), message=_cut(case.failure.message))
-    )
+def _shorten_case(case: CaseResult) -> CaseResult:
+    failure = case.failure and replace(case.failure, text=_cut(case.failure.text), message=_cut(case.failure.message))
+    return replace(case, failure=failure)
 
 
 def _cut(text: str) -> str:

@@ -11,8 +11,9 @@ import contextlib
 import json
 import os
 import sqlite3
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
@@ -21,29 +22,55 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.model import Kind
 from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.records.usage import PastRun
-from greenloop.core.text.json_codec import from_json, to_json
-from greenloop.engine.history.database import connect, move_aside
+from greenloop.core.text.json_codec import to_json
 from greenloop.engine.history.problems import StoredProblem
 from greenloop.engine.history.provenance import Basis
-from greenloop.engine.history.rows import (
-    CUT_SHORT,
-    SELECT_RUN,
-    Record,
-    process_start,
-    read_attempt,
-    read_outcome,
-    read_past_run,
-    read_record,
-    shorten,
-)
-from greenloop.engine.history.transactions import Transactions, error_sentence
+from greenloop.engine.history.rows import CUT_SHORT, SELECT_RUN, Record, process_start, read, read_record, shorten
 from greenloop.project.settings import state_folder
 
 _CUT_SHORT = ", ".join(f"'{reason.value}'" for reason in sorted(CUT_SHORT))
+FORMAT = 6
+BUSY_SECONDS = 5.0
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS runs(
+  id INTEGER PRIMARY KEY AUTOINCREMENT, root TEXT NOT NULL, target TEXT NOT NULL, preset TEXT NOT NULL,
+  model TEXT NOT NULL, sandbox TEXT NOT NULL, started REAL NOT NULL, pid INTEGER NOT NULL, born REAL NOT NULL,
+  finished REAL, outcome TEXT, applied REAL
+);
+CREATE INDEX IF NOT EXISTS runs_of_root ON runs(root, id);
+CREATE TABLE IF NOT EXISTS attempts(
+  run INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE, number INTEGER NOT NULL, attempt TEXT NOT NULL,
+  PRIMARY KEY(run, number)
+);
+CREATE TABLE IF NOT EXISTS bases(
+  run INTEGER PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE, basis TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS beginnings(
+  run INTEGER PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE, move TEXT NOT NULL, prompt INTEGER NOT NULL
+);
+CREATE TABLE IF NOT EXISTS problems(
+  run INTEGER PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE, problem TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS kinds(
+  run INTEGER PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE, kind TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS discarded(
+  run INTEGER PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE
+);
+"""
 
 
-class History(Transactions):
-    """The open history. Safe to use from several threads; several processes may write at once."""
+class History:
+    """The open history. Safe to use from several threads; several processes may write at once.
+
+    Without a connection there is no usable database: nothing is stored, and nothing is found.
+    """
+
+    def __init__(self, connection: sqlite3.Connection | None, *, keep: int, warn: Callable[[str], None]) -> None:
+        self._connection, self._keep, self._warn = connection, keep, warn
+        self._warned = False
+        self._lock = threading.Lock()
 
     @classmethod
     def open(
@@ -58,17 +85,17 @@ class History(Transactions):
         try:
             path = path or state_folder() / "history.sqlite3"
             try:
-                history._connection = connect(path)
+                history._connection = _connect(path)
             except sqlite3.DatabaseError as error:
                 if isinstance(error, sqlite3.OperationalError):
                     raise
-                aside = move_aside(path)
+                aside = _move_aside(path)
                 history._warn_once(
                     f"The history was damaged. It was renamed to {aside.name}, and a new one was started."
                 )
-                history._connection = connect(path)
+                history._connection = _connect(path)
         except (OSError, sqlite3.Error) as error:
-            history._warn_once(error_sentence(error))
+            history._warn_once(_describe(error))
         return history
 
     def __enter__(self) -> Self:
@@ -101,20 +128,14 @@ class History(Transactions):
 
         `basis` is the provenance of its result, `kind` that of its model.
         """
-        basis_text = json.dumps(to_json(basis)) if basis is not None else None
-        pid = os.getpid()
-        row = (
-            *map(_sql_text, (str(root), target, preset, model, sandbox)),
-            time.time(),
-            pid,
-            process_start(pid) or 0.0,
-        )
+        columns = "root, target, preset, model, sandbox, started, pid, born"
+        names = map(_sql_text, (str(root), target, preset, model, sandbox))
+        row = (*names, time.time(), *_this_process())
 
         def write(connection: sqlite3.Connection) -> int | None:
-            columns = "root, target, preset, model, sandbox, started, pid, born"
             run = connection.execute(f"INSERT INTO runs({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row).lastrowid  # noqa: S608 - names of columns, fixed above
-            if basis_text is not None:
-                connection.execute("INSERT INTO bases VALUES (?, ?)", (run, basis_text))
+            if basis is not None:
+                connection.execute("INSERT INTO bases VALUES (?, ?)", (run, _to_text(basis)))
             if kind is not None:
                 connection.execute("INSERT INTO kinds VALUES (?, ?)", (run, kind.value))
             connection.execute(
@@ -127,22 +148,18 @@ class History(Transactions):
 
     def set_basis(self, run: int | None, basis: Basis) -> None:
         """Stores the provenance of a result again, where votes or answers changed it since the start."""
-        if run is not None:
-            row = (run, json.dumps(to_json(basis)))
-            self._write(lambda c: c.execute("INSERT OR REPLACE INTO bases VALUES (?, ?)", row))
+        self._put("bases", run, _to_text(basis))
 
     def save_attempt(self, run: int | None, attempt: Attempt) -> None:
         """Stores a complete attempt; replaces an earlier one of the same number."""
-        if run is not None:
-            row = (run, attempt.number, json.dumps(to_json(shorten(attempt))))
-            self._write(lambda c: c.execute("INSERT OR REPLACE INTO attempts VALUES (?, ?, ?)", row))
+        self._put("attempts", run, attempt.number, _to_text(shorten(attempt)))
 
     def finish_run(self, run: int | None, outcome: Outcome) -> None:
         """Stores the end of a run, with the texts before and after, so that the result can be applied later."""
         if run is None:
             return
-        rows = [(run, item.number, json.dumps(to_json(shorten(item)))) for item in outcome.attempts]
-        summary = json.dumps(to_json(replace(outcome, attempts=())))
+        rows = [(run, item.number, _to_text(shorten(item))) for item in outcome.attempts]
+        summary = _to_text(replace(outcome, attempts=()))
 
         def write(connection: sqlite3.Connection) -> None:
             connection.executemany("INSERT OR REPLACE INTO attempts VALUES (?, ?, ?)", rows)
@@ -152,19 +169,15 @@ class History(Transactions):
 
     def save_problem(self, run: int | None, problem: StoredProblem) -> None:
         """Stores what a run is to change."""
-        if run is not None:
-            row = (run, json.dumps(to_json(problem)))
-            self._write(lambda c: c.execute("INSERT OR REPLACE INTO problems VALUES (?, ?)", row))
+        self._put("problems", run, _to_text(problem))
 
     def save_start(self, run: int | None, *, move: str, prompt: int) -> None:
         """Stores the run's first move and the tokens of its first prompt, from which later runs are estimated."""
-        if run is not None:
-            self._write(lambda c: c.execute("INSERT OR REPLACE INTO beginnings VALUES (?, ?, ?)", (run, move, prompt)))
+        self._put("beginnings", run, move, prompt)
 
     def mark_applied(self, run: int | None) -> None:
         """Records that the result is now in the workspace, or in an unsaved text of this process."""
-        pid = os.getpid()
-        row = (time.time(), pid, process_start(pid) or 0.0, run)
+        row = (time.time(), *_this_process(), run)
         self._write(lambda c: c.execute("UPDATE runs SET applied = ?, pid = ?, born = ? WHERE id = ?", row))
 
     def discard(self, run: int | None) -> None:
@@ -205,7 +218,7 @@ class History(Transactions):
         if not rows:
             return None
         stored = self._read("SELECT attempt FROM attempts WHERE run = ? ORDER BY number", (run,))
-        attempts = tuple(attempt for row in stored if (attempt := read_attempt(row[0])) is not None)
+        attempts = tuple(attempt for row in stored if (attempt := read(Attempt, row[0])) is not None)
         record = read_record(rows[0])
         outcome = replace(record.outcome, attempts=attempts) if record.outcome else None
         return replace(record, attempts=attempts, outcome=outcome)
@@ -217,7 +230,17 @@ class History(Transactions):
             " WHERE model = ? AND preset = ? AND move = ? AND finished IS NOT NULL ORDER BY id DESC LIMIT ?",
             (_sql_text(model), _sql_text(preset), move, limit),
         )
-        return [past for prompt, seconds, text in rows if (past := read_past_run(prompt, seconds, read_outcome(text)))]
+        return [
+            PastRun(
+                prompt_tokens=prompt,
+                tokens=outcome.usage.tokens,
+                seconds=seconds,
+                cost=outcome.usage.cost,
+                solved=outcome.solved,
+            )
+            for prompt, seconds, text in rows
+            if prompt > 0 and (outcome := read(Outcome, text)) is not None and outcome.reason not in CUT_SHORT
+        ]
 
     def solved_by_model(self) -> list[tuple[str, int, int]]:
         """Returns for each model, by name, how many runs it ended and how many of these it solved, verified."""
@@ -230,18 +253,12 @@ class History(Transactions):
     def basis(self, run: int) -> Basis | None:
         """Returns the provenance of the run's result; None when it was not stored (older greenloop, no candidates)."""
         rows = self._read("SELECT basis FROM bases WHERE run = ?", (run,))
-        try:
-            return from_json(Basis, json.loads(rows[0][0])) if rows else None
-        except ValueError:
-            return None
+        return read(Basis, rows[0][0]) if rows else None
 
     def problem(self, run: int) -> StoredProblem:
         """Returns what the run was to change; an empty one where it was not stored (older greenloop)."""
         rows = self._read("SELECT problem FROM problems WHERE run = ?", (run,))
-        try:
-            return from_json(StoredProblem, json.loads(rows[0][0])) if rows else StoredProblem()
-        except ValueError:
-            return StoredProblem()
+        return (read(StoredProblem, rows[0][0]) if rows else None) or StoredProblem()
 
     def ids(self, root: Path | None = None) -> list[int]:
         """Returns the numbers of the runs of one workspace or of all, oldest first."""
@@ -259,7 +276,113 @@ class History(Transactions):
                     del outcome["attempts"]
                 yield {**values, "outcome": outcome}
 
+    # -- one transaction each ------------------------------------------------------------------------------------
+
+    def _put(self, table: str, run: int | None, *values: Any) -> None:
+        """Stores a row about a run, in place of an earlier one."""
+        if run is not None:
+            marks = ", ".join("?" * (1 + len(values)))
+            self._write(lambda c: c.execute(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", (run, *values)))  # noqa: S608 - tables of this module
+
+    def _write(self, change: Callable[[sqlite3.Connection], Any]) -> Any:
+        with self._lock:
+            if self._connection is None:
+                return None
+            try:
+                with self._connection:
+                    self._connection.execute("BEGIN IMMEDIATE")
+                    return change(self._connection)
+            except sqlite3.Error as error:
+                self._warn_once(_describe(error))
+                return None
+
+    def _read(self, query: str, values: Sequence[Any]) -> list[Any]:
+        with self._lock:
+            if self._connection is None:
+                return []
+            try:
+                return self._connection.execute(query, values).fetchall()
+            except sqlite3.Error as error:
+                self._warn_once(_describe(error))
+                return []
+            except OverflowError:  # a number that SQLite cannot hold, so nothing has it
+                return []
+
+    def _warn_once(self, sentence: str) -> None:
+        if not self._warned:
+            self._warned = True
+            self._warn(sentence)
+
+
+def _to_text(record: Any) -> str:
+    return json.dumps(to_json(record))
+
+
+def _this_process() -> tuple[int, float]:
+    return os.getpid(), process_start(os.getpid()) or 0.0
+
 
 def _sql_text(text: str) -> str:
     """Returns text that SQLite accepts: a path that is not UTF-8 contains lone surrogates."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _describe(error: Exception) -> str:
+    reason = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.strerror else error
+    return f"The history cannot be written ({reason}); the run continues without it."
+
+
+# -- the file ------------------------------------------------------------------------------------------------------
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    """Opens the database and creates its tables. Raises OSError or sqlite3.Error.
+
+    SQLite waits for other processes automatically, except when several of them switch a new file to WAL at once or the
+    last one is just closing it: then it reports that the file is locked, and the call has to be repeated.
+    """
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            return _connect_once(path)
+        except sqlite3.OperationalError as error:
+            # An extended code keeps the plain one in its lowest byte. Our own error (a newer format) has none.
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+
+
+def _connect_once(path: Path) -> sqlite3.Connection:
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if os.name == "posix":
+        if path.parent.stat().st_mode & 0o077 and path.parent == state_folder():
+            path.parent.chmod(0o700)
+        # SQLite gives its -wal and -shm files the mode of the main one.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600))
+        if path.stat().st_mode & 0o077:
+            path.chmod(0o600)
+    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    try:
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version > FORMAT:
+            raise sqlite3.OperationalError("it was written by a newer greenloop")
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute("PRAGMA foreign_keys=ON")
+        if version < FORMAT:
+            connection.executescript(f"BEGIN IMMEDIATE;{_SCHEMA}PRAGMA user_version={FORMAT};COMMIT;")
+        connection.execute("SELECT id, applied FROM runs ORDER BY id DESC LIMIT 1").fetchall()
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def _move_aside(path: Path) -> Path:
+    """Renames a damaged history with its side files; the new name contains the time."""
+    aside = path.with_name(f"{path.stem}.damaged-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}{path.suffix}")
+    path.replace(aside)
+    for side in ("-wal", "-shm"):
+        with contextlib.suppress(FileNotFoundError):
+            path.with_name(path.name + side).replace(aside.with_name(aside.name + side))
+    return aside

@@ -10,7 +10,7 @@ import pytest
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
 from greenloop.core.records.spec import Case, Provenance, Spec
-from greenloop.engine.history.export import export_run, list_requirements
+from greenloop.engine.history.export import cleaner, export_run, list_requirements
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.rows import Record
 from greenloop.engine.history.run_file import FileEdit, format_run_file
@@ -132,3 +132,19 @@ def test_packages_become_requirements():
         "a-b==1.0+local.1",
         "zope-interface==5.0",
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "clean"),
+    [
+        ("/w/m.py", "./m.py"),
+        (f"{Path.home()}/x", "~/x"),
+        ({"a": ["x s3cr3t-value", 3, None]}, {"a": ["x [redacted]", 3, None]}),
+    ],
+)
+def test_folders_and_secrets(value, clean):
+    assert cleaner(Path("/w"), ["s3cr3t-value"])(value) == clean
+
+
+def test_the_root_of_the_machine_is_in_every_path_and_stays():
+    assert cleaner(Path("/"), [])("/usr/lib") == "/usr/lib"
