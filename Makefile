@@ -46,7 +46,7 @@ evidence: ## known results with the model at hand, many hours, resumable: make e
 	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap
 	@$(BIN)/python lab/benchmarks/evidence.py "$(PLAN)" --mbpp "$(MBPP)"
 
-soak: ## what takes long (an hour): real projects, many runs and cancels; docs/soak.md has the last result
+soak: ## what takes long (an hour): real projects, many runs and cancels; lab/docs/soak.md has the last result
 	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap
 	@scripts/soak "$(BIN)"
 

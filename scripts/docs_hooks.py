@@ -25,8 +25,12 @@ ADDED = {
     "ARCHITECTURE.md": "architecture.md",
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
+    "lab/README.md": "lab/index.md",
     "vscode-client/README.md": "vscode.md",
-} | {f"vscode-client/media/{file.name}": f"media/{file.name}" for file in ROOT.glob("vscode-client/media/*.png")}
+    **{f"vscode-client/media/{file.name}": f"media/{file.name}" for file in ROOT.glob("vscode-client/media/*.png")},
+    **{f"lab/docs/{file.name}": f"lab/{file.name}" for file in ROOT.glob("lab/docs/*.md")},
+    **{f"lab/docs/media/{file.name}": f"lab/media/{file.name}" for file in ROOT.glob("lab/docs/media/*.svg")},
+}
 REPLACED = {"README.md": "index.md"}
 LINK = re.compile(r"(?P<text>!?\[[^]]*\])\((?P<target>[^)#\s]*)(?P<anchor>#[^)\s]*)?\)")
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/export.schema.json from the records of the rows; with --check only says if it is right (exit code 1)."""
+"""Writes lab/docs/export.schema.json from the records of the rows; with --check only says if it is right."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from greenloop.core import registry
 from greenloop_lab.engine.history.formats._row import VERSION
 from greenloop_lab.engine.history.learning import PART
 
-DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "export.schema.json"
+DOCUMENT = Path(__file__).resolve().parents[1] / "lab" / "docs" / "export.schema.json"
 TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 

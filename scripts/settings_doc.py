@@ -45,7 +45,7 @@ PRESETS = """
 
 A preset names a prompt, context, feedback and search part.
 Budgets, calibration and acceptance hold for every one of them.
-Those of published systems come with [the laboratory](bench.md).
+Those of published systems come with [the laboratory](../lab/README.md).
 
 """
 ALLOWED = {"no": "", "yes": "may set it", "lower": "may lower it"}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the tests that docs/lineage.md names for a row.
+"""Runs the tests that lab/docs/lineage.md names for a row.
 
 `python lab/benchmarks/lineage.py '#30' LDB R25` runs those of three rows, `--all` those of every row; without a row it
 lists them. A row passed where each of its tests was run and passed; a skipped one is named with its reason by pytest.
@@ -16,7 +16,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "lineage.md"
+PAGE = ROOT / "lab" / "docs" / "lineage.md"
 
 
 def read_rows() -> dict[str, tuple[str, list[str]]]:
@@ -53,7 +53,7 @@ def outcome_of(test: str, outcomes: dict[str, str]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("rows", nargs="*", metavar="ROW", help="the first column of docs/lineage.md")
+    parser.add_argument("rows", nargs="*", metavar="ROW", help="the first column of lab/docs/lineage.md")
     parser.add_argument("--all", action="store_true", help="every row")
     options = parser.parse_args()
     rows = read_rows()

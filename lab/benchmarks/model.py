@@ -1,8 +1,8 @@
 """Compares what makes the embedded model fast: pairs of servers that get the same requests in turn.
 
-`python lab/benchmarks/model.py [--pairs 5] [--only WORD]` prints one table for docs/evidence.md, and each measurement
-on stderr. It needs the weights, the engine, and a machine that does nothing else; each server has a state folder of its
-own, which does not outlive the run.
+`python lab/benchmarks/model.py [--pairs 5] [--only WORD]` prints one table for lab/docs/evidence.md, and each
+measurement on stderr. It needs the weights, the engine, and a machine that does nothing else; each server has a state
+folder of its own, which does not outlive the run.
 A ratio is the median over pairs of right / left: below 1, the right one is faster. On a machine that has other work the
 processor's seconds say more than the clock's.
 """

@@ -9,6 +9,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
     *(ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "vscode-client/src/README.md")),
     *sorted(ROOT.glob("docs/*.md")),
+    *sorted(ROOT.glob("lab/docs/*.md")),
     *sorted(ROOT.glob("server/greenloop/**/README.md")),
 ]
 # A path with a folder and a suffix, or a folder with its last slash; `::test` may follow.

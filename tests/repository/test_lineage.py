@@ -16,7 +16,7 @@ from greenloop.engine.presets import load_presets
 from greenloop.project import settings
 
 HOUSE = Path(__file__).resolve().parents[2]
-PAGE = (HOUSE / "docs" / "lineage.md").read_text(encoding="utf-8")
+PAGE = (HOUSE / "lab" / "docs" / "lineage.md").read_text(encoding="utf-8")
 ABSTRACTS = [
     *(
         1,

@@ -64,7 +64,7 @@ def read(path: Path) -> Plan:
     except SettingsError as error:
         raise UsageError(f"{path}: {error}", remedy=error.remedy) from error
     except ValueError as error:
-        raise UsageError(f"{path}: {error}.", remedy="See docs/bench.md for what a plan holds.") from error
+        raise UsageError(f"{path}: {error}.", remedy="See lab/docs/bench.md for what a plan holds.") from error
 
 
 def _plan(table: Mapping[str, Any]) -> Plan:

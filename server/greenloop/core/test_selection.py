@@ -13,7 +13,7 @@ from greenloop.core.records.spec import Case, Region
 from greenloop_sandbox.report.traces import ReachedFunction
 
 MOST_TESTS = 5
-LEAST_TESTS = 2  # where there are so many: a second one makes more first answers right (docs/evidence.md)
+LEAST_TESTS = 2  # where there are so many: a second one makes more first answers right (lab/docs/evidence.md)
 MOST_SELECTORS = 400  # ids; more of them are selected by their files
 
 

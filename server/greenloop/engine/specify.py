@@ -95,7 +95,7 @@ async def _with_generated_tests(
 def _may_generate(context: BaselineContext, problem: Problem, spec: Spec) -> bool:
     """May tests be generated? Examples alone suffice to repair code, but not to write it.
 
-    Of functions written from examples alone four in ten are wrong on other inputs (docs/evidence.md).
+    Of functions written from examples alone four in ten are wrong on other inputs (lab/docs/evidence.md).
     """
     is_unwritten_code = all(is_unwritten(region, problem.files.get) for region in problem.regions)
     sufficient = USER_PROVENANCES - {Provenance.DOCTEST, Provenance.EXAMPLE} if is_unwritten_code else USER_PROVENANCES

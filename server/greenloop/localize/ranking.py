@@ -17,7 +17,7 @@ SIGNALS: Mapping[str, Signal] = {
     "touched": touched.scores,
     "recent": recent.scores,
 }
-# Chosen by lab/benchmarks/ranking.py; docs/localisation.md says what each adds.
+# Chosen by lab/benchmarks/ranking.py; lab/docs/localisation.md says what each adds.
 # Past fixes cannot show what `touched` is worth, so it only decides between suspects that are nearly as suspicious.
 WEIGHTS: Mapping[str, float] = {"spectrum": 1.0, "words": 1.0, "traceback": 1.0, "touched": 0.5, "recent": 0.5}
 

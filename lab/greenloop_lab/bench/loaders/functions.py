@@ -18,7 +18,9 @@ from greenloop_lab.bench.tasks import Task, read_rows
 
 KIND = "function"
 NEEDED = ("prompt", "test", "entry_point")
-REMEDY = "Each line needs prompt, test and entry_point, and may have task_id and canonical_solution; see docs/bench.md."
+REMEDY = (
+    "Each line needs prompt, test and entry_point, and may have task_id and canonical_solution; see lab/docs/bench.md."
+)
 INDENTATION = " " * 4
 
 

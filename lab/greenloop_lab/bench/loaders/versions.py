@@ -18,7 +18,7 @@ from greenloop_lab.bench.loaders import functions
 from greenloop_lab.bench.loaders.wheel_environment import make_environment
 from greenloop_lab.bench.tasks import Task, read_rows
 
-REMEDY = "An environment has a name, and an interpreter or a folder of wheels; see docs/bench.md."
+REMEDY = "An environment has a name, and an interpreter or a folder of wheels; see lab/docs/bench.md."
 
 
 @dataclass(frozen=True, kw_only=True)

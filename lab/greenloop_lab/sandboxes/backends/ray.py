@@ -1,6 +1,6 @@
 """Sandboxes on the nodes of a Ray cluster, for suites that take minutes: their cases are split by measured time.
 
-Each node isolates with its own back end; docs/scaling.md says what the nodes need.
+Each node isolates with its own back end; lab/docs/scaling.md says what the nodes need.
 """
 
 from __future__ import annotations

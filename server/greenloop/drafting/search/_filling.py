@@ -30,7 +30,7 @@ def filling_rungs(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[lis
     """Rungs that begin with one answer for all functions; each later one starts from the best attempt so far.
 
     A function that an answer wrote, and in which the tests fail, is written anew without being shown: asked to refine
-    it, the embedded model repeated its code in 27 of 40 answers (docs/evidence.md).
+    it, the embedded model repeated its code in 27 of 40 answers (lab/docs/evidence.md).
     """
     yield [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)]
     base = furthest(attempts)

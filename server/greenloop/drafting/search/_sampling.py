@@ -1,7 +1,7 @@
 """Further samples where a model answers many requests at once: how many, how hot, and until when.
 
-It must not know which rungs come before them. Measured on all of MBPP (docs/evidence.md): when the first five answers
-fail, one more sample solves more than anything else that can be asked, however often these five repeat one another.
+It must not know which rungs come before them. Measured on all of MBPP (lab/docs/evidence.md): when the first five
+answers fail, one more sample solves more than anything else that can be asked, however often they repeat one another.
 """
 
 from __future__ import annotations

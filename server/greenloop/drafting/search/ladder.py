@@ -1,7 +1,7 @@
 """From cheap to expensive: one-token changes, merges, infills, whole answers, and samples as far as there is room.
 
-Ordered by what small models do well, as measured (docs/evidence.md): they fill masked lines far better than they repair
-a function they are shown, and their next sample is worth more than their next repair.
+Ordered by what small models do well, as measured (lab/docs/evidence.md): they fill masked lines far better than they
+repair a function they are shown, and their next sample is worth more than their next repair.
 Each rung starts from the best attempt; one that passes more tests than any before it puts the cheap rungs first again.
 """
 
@@ -39,7 +39,7 @@ from greenloop_sandbox.report.named_functions import named_functions
 
 FIRST_TURN = 3  # rungs of one suspect (one-token changes, infills, a whole answer) before the next has its turn
 # Functions whose one-token changes come before any question. The fault was in one of the first three in 49 of 58 past
-# fixes (docs/localisation.md), and holes in the best cost fewer seconds than the changes of all others.
+# fixes (lab/docs/localisation.md), and holes in the best cost fewer seconds than the changes of all others.
 CHANGED_FIRST = 3
 SECOND_FILLINGS = 4  # holes whose next best filling is tried
 # The rung of one-token changes, which is always the first, the holes, and a whole answer.

@@ -18,7 +18,7 @@ from greenloop_lab.engine.history.learning import Export, Wanted, read_wanted
 from greenloop_lab.engine.history.steps import stored_trajectories
 from learning_runs import HALF, WRONG, add_run, attempt, chain, measured, refused, unclean, user_code
 
-SCHEMA = json.loads((Path(__file__).parents[5] / "docs" / "export.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads((Path(__file__).parents[5] / "lab" / "docs" / "export.schema.json").read_text(encoding="utf-8"))
 KINDS = registry.list_parts("export")
 RUNS = [
     chain(messages=True),
