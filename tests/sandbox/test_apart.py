@@ -380,6 +380,49 @@ SHAPES = {
         ),
         test="from m import make\n\ndef test_it():\n    assert make('Point')(3).x == 3\n",
     ),
+    "the signature of a class that is made of a text": Change(
+        own="def make(name):\n    return type(name, (), {})\n",
+        new=(
+            "def make(name):\n    space = {'__name__': 'made'}\n"
+            "    exec(f'class {name}:\\n    def __init__(self, x, y=2):\\n        self.x = x\\n', space)\n"
+            "    return space[name]\n"
+        ),
+        test="import inspect\nfrom m import make\n\ndef test_it():\n    assert str(inspect.signature(make('P'))) == '(x, y=2)'\n",
+    ),
+    "a class that gets slots": Change(
+        own="class Pixel:\n    def __init__(self, x):\n        self.x = x\n",
+        new="class Pixel:\n    __slots__ = ('__weakref__', 'x')\n\n    def __init__(self, x):\n        self.x = x\n",
+        test=(
+            "import pytest\nfrom m import Pixel\n\ndef test_it():\n    pixel = Pixel(1)\n    pixel.x += 1\n"
+            "    assert pixel.x == 2\n    assert not hasattr(pixel, '__dict__')\n"
+            "    with pytest.raises(AttributeError):\n        pixel.y = 3\n"
+        ),
+    ),
+    "a table of the module that two functions share": Change(
+        own=(
+            "STATE = {'digits': 2}\n\ndef digits(count):\n    pass\n\n"
+            "def show(number):\n    return f\"{number:.{STATE['digits']}f}\"\n"
+        ),
+        new=(
+            "STATE = {'digits': 2}\n\ndef digits(count):\n    STATE['digits'] = count\n\n"
+            "def show(number):\n    return f\"{number:.{STATE['digits']}f}\"\n"
+        ),
+        test="from m import digits, show\n\ndef test_it():\n    digits(1)\n    assert show(2) == '2.0'\n",
+    ),
+    "a variable of each task": Change(
+        own="USER = None\n\ndef set_user(name):\n    global USER\n    USER = name\n\ndef user():\n    return USER\n",
+        new=(
+            "from contextvars import ContextVar\n\n_user = ContextVar('user', default='nobody')\n\n"
+            "def set_user(name):\n    _user.set(name)\n\ndef user():\n    return _user.get()\n"
+        ),
+        test=(
+            "import asyncio\nimport contextvars\nfrom m import set_user, user\n\nasync def work(name):\n"
+            "    set_user(name)\n    await asyncio.sleep(0)\n    return user()\n\n"
+            "async def both():\n    return await asyncio.gather(work('ann'), work('bob'))\n\n"
+            "def test_it():\n    set_user('me')\n    assert contextvars.Context().run(user) == 'nobody'\n"
+            "    assert asyncio.run(both()) == ['ann', 'bob']\n    assert user() == 'me'\n"
+        ),
+    ),
     "a new parameter": Change(
         own="def f(a):\n    return a\n",
         new="def f(a, b: int = 2) -> int:\n    return a * b\n",

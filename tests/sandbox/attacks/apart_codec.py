@@ -90,6 +90,21 @@ FORGERIES = (
             ("set", "{6}"),
         )
     ),
+    _forgery(
+        "a slot named __class__",
+        """
+        class Six:
+            __slots__ = ("__class__",)
+
+            def __init__(self):
+                self.__class__ = int
+
+
+        def f(x):
+            return Six()
+        """,
+        tests="from m import f\n\n\ndef test_f():\n    assert isinstance(f(3), int)\n",
+    ),
     _raw("an unknown tag", "def f(x):\n    answer(['zz', 6])\n"),
     _raw("an object instead of a value", "def f(x):\n    answer({'value': 6})\n"),
     _raw("the number of nothing", "def f(x):\n    answer(['s', 'j999'])\n"),

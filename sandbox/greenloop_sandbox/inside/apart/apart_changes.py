@@ -32,7 +32,7 @@ def complete(request, root):
     own = {path: text for path, text in texts.items() if not is_test[path] or path in request["files"]}
     project = {module_name(path).split(".")[0] for path in own}
     used = {name for text in own.values() for name in _imported(text)}
-    trees, modules, seeds = {}, {}, set()
+    trees, modules, seeds, used_names = {}, {}, set(), set()
     for path, text in request["files"].items():
         if text is None or text == own.get(path):
             continue
@@ -43,9 +43,9 @@ def complete(request, root):
             except (SyntaxError, ValueError):
                 module["is_new"] = True  # nothing of it can run in the judge
                 continue
-            _compare(trees[path], ast.parse(text), module, seeds)
+            _compare(trees[path], ast.parse(text), module, seeds, used_names)
     if request["outer"] and seeds:
-        _add_callers(own, trees, modules, seeds)
+        _add_callers(own, trees, modules, seeds, used_names)
     files = {path: own.get(path) for path in request["files"]} if request["own"] else request["files"]
     of_tests = {path: texts.get(path, "") for path in is_test if is_test[path]}
     return {
@@ -192,7 +192,7 @@ def _bodies(node):
         yield from handler.body
 
 
-def _compare(old_tree, new_tree, module, seeds):
+def _compare(old_tree, new_tree, module, seeds, used_names):
     old = {key: (name, node) for key, name, node in named_nodes(old_tree)}
     new = {key: (name, node) for key, name, node in named_nodes(new_tree)}
     for key, (name, node) in new.items():
@@ -205,14 +205,17 @@ def _compare(old_tree, new_tree, module, seeds):
                 module["classes"].append(name)
             else:
                 module["new"][key] = _new_function(name, node)
+                used_names |= _names(node)
             seeds.add(last)
         elif is_class:
             if _class_itself(before) != _class_itself(node):
-                # Members cannot be added to an enumeration: the changed one takes its place.
-                module["classes" if _is_enum(node) else "touched"].append(name)
+                # Neither members can be added to an enumeration nor slots to a class: the changed one takes its place.
+                is_other = _is_enum(node) or _slots(node) != _slots(before)
+                module["classes" if is_other else "touched"].append(name)
                 seeds.add(last)
         elif ast.dump(before) != ast.dump(node):
             seeds.add(last)
+            used_names |= _names(node)
             if _dumps(before.decorator_list) == _dumps(node.decorator_list):
                 module["stubs"][key] = {"qualname": name, "kind": kind_of(node)}
                 if _signature(before) != _signature(node):
@@ -261,6 +264,11 @@ def _is_enum(node):
     return any("Enum" in each or "Flag" in each for each in _dumps(node.bases))
 
 
+def _slots(node):
+    named = [each for each in node.body if isinstance(each, ast.Assign) and "'__slots__'" in ast.dump(each)]
+    return _dumps(named), any("arg='slots'" in each for each in _dumps(node.decorator_list))
+
+
 def _dumps(nodes):
     return [ast.dump(node) for node in nodes]
 
@@ -299,8 +307,8 @@ def kind_of(function):
 # -- the outer boundary ---------------------------------------------------------------------------------------------
 
 
-def _add_callers(own, trees, modules, seeds):
-    """Adds a stub for each function that may lead to a changed one, as far as names tell."""
+def _add_callers(own, trees, modules, seeds, used_names):
+    """Adds a stub for each function that may lead to a changed one, or shares a table with it, as far as names tell."""
     for path, text in own.items():
         if path not in trees:
             try:
@@ -313,6 +321,9 @@ def _add_callers(own, trees, modules, seeds):
         for key, name, node in named_nodes(tree)
         if not isinstance(node, ast.ClassDef)
     ]
+    tables = {name for path in modules if path in trees for name in _tables(trees[path])}
+    shared = tables & used_names
+    seeds = {*seeds, *(_called_as(name) for _, _, name, _, names in functions if names & shared)} - {None}
     reached, is_growing = set(seeds), True
     while is_growing:
         is_growing = False
@@ -336,6 +347,16 @@ def _add_callers(own, trees, modules, seeds):
             and name not in module["removed"]
         ):
             module["stubs"][key] = {"qualname": name, "kind": kind_of(node)}
+
+
+def _tables(tree):
+    """The names of a module that hold what functions may change in place."""
+    changing = (ast.Dict, ast.List, ast.Set, ast.Call, ast.DictComp, ast.ListComp, ast.SetComp)
+    for node in tree.body:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and isinstance(node.value, changing):
+            yield from (
+                each.id for each in getattr(node, "targets", [getattr(node, "target", None)]) if hasattr(each, "id")
+            )
 
 
 def _called_as(name):

@@ -180,6 +180,9 @@ class Code(Peer):
     def incoming(self, message):
         self.context.incoming(self, message)
 
+    def answer(self, kind, values):
+        return self.context.contexts.run(super().answer, kind, values)
+
     def serve_question(self, kind, values):
         if kind == "call":
             module, key, is_bare, args, keywords = values

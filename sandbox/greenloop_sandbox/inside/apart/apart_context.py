@@ -4,6 +4,7 @@ The judge sends what the code has to know to behave as the test expects; the cod
 warned of, and plain values of module globals that its functions may rebind. Nothing of it is an object of the code.
 """
 
+import contextvars
 import importlib
 import io
 import logging
@@ -38,6 +39,50 @@ def changed_globals(peer, rebound, base):
                 base[name, key] = value
                 found.append([[name, key], Encoder(peer).encode(value)])
     return found
+
+
+class Tasks:
+    """The judge's numbers of the contexts of `contextvars` that calls come from; 0 is that of the process."""
+
+    def __init__(self):
+        self._held, self._count = contextvars.ContextVar("apart_task", default=(None, None, None)), 0
+        self._held.set((0, None, None))
+
+    def current(self):
+        """(number, number of the context that it began as a copy of; None of one that began empty)"""
+        asyncio = sys.modules.get("asyncio")
+        task = asyncio.current_task() if asyncio and asyncio._get_running_loop() else None
+        number, owner, parent = self._held.get()
+        if number is None or (task is not None and owner is not task):
+            self._count += 1
+            number, parent = self._count, number
+            self._held.set((number, task, parent))
+        return number, parent
+
+
+class Contexts:
+    """The code's contexts by the judge's numbers; `current` is that of the last message."""
+
+    def __init__(self):
+        self._by_number, self._entered, self.current = {}, set(), (0, None)
+
+    def run(self, function, *args):
+        number, parent = self.current
+        if number == 0 or number in self._entered:
+            return function(*args)
+        if number not in self._by_number:
+            copied = contextvars.copy_context() if parent == 0 else contextvars.Context()
+            self._by_number[number] = self._by_number[parent].copy() if parent in self._by_number else copied
+        context, decimals = self._by_number[number], decimal_context()
+        self._entered.add(number)
+        try:
+            if decimals:  # they come with each message
+                context.run(set_decimal_context, *decimals)
+            return context.run(function, *args)
+        finally:
+            self._entered.discard(number)
+            if decimals:
+                set_decimal_context(*context.run(decimal_context))
 
 
 def decimal_context():
@@ -103,6 +148,7 @@ class JudgeContext:
     def __init__(self, replacements, request):
         self._replacements, self._rebound, self._hidden = replacements, request["rebound"], request["hidden"]
         self._last, self._random, self._base, self._is_aware = None, random.getstate(), {}, request["aware"]
+        self._tasks = Tasks()
 
     def outgoing(self, peer, encoder):
         context = {
@@ -122,6 +168,9 @@ class JudgeContext:
         if random.getstate() != self._random:
             self._random = random.getstate()
             fields["random"] = [self._random[0], list(self._random[1]), self._random[2]]
+        task = self._tasks.current()
+        if task[0]:
+            fields["task"] = task
         found = changed_globals(peer, self._rebound, self._base)
         return dict(fields, globals=found) if found else fields
 
@@ -208,6 +257,7 @@ class CodeContext:
     def __init__(self, request):
         self._rebound, self._base, self._undo, self._decimal = request["rebound"], {}, [], None
         self._printed, self._logged, self._warned = [], [], []
+        self.contexts = Contexts()
 
     def start(self):
         sys.stdout, sys.stderr, sys.stdin = (
@@ -250,6 +300,7 @@ class CodeContext:
 
     def incoming(self, peer, message):
         decoder = Decoder(peer, message["o"], set(), set())
+        self.contexts.current = tuple(message.get("task", (0, None)))
         context = message.get("context")
         if context is not None:
             sys.path[:] = context["path"]

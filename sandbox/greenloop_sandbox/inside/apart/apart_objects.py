@@ -33,6 +33,7 @@ WRAP = {"": lambda function: function, "property": property, "staticmethod": sta
 SLOTS = (types.MemberDescriptorType, types.GetSetDescriptorType)
 TUPLE_FIELD = type(collections.namedtuple("_", "x").x)  # noqa: PYI024
 HIDDEN_CALL = "apart_hidden_call"
+PLAIN_DEFAULTS = frozenset((int, str, float, bool, type(None)))
 
 
 class Objects:
@@ -145,7 +146,8 @@ class Objects:
                 and not isinstance(value, TUPLE_FIELD)
             ):
                 attributes += [key, encode(value)]
-        return ["C", "class", *name, bases, methods, attributes, fields_of(kind)]
+        signature = None if self.is_judge else _plain_signature(kind)
+        return ["C", "class", *name, bases, methods, attributes, fields_of(kind), _own_slots(kind), signature]
 
     def make_class(self, decoder, state, number):
         """The mirror of a class. Raises `CannotCross` where its bases or names are not those of plain classes."""
@@ -155,10 +157,12 @@ class Objects:
             raise CannotCross("the bases of %s" % name)
         if form == "enum":
             return self._make_enum(decoder, name, bases, rest, number)
-        methods, attributes, fields = rest
+        methods, attributes, fields, slots, signature = rest
         payloads = [solid_base(base) for base in bases]
         payloads = [base for base in payloads if base is not object and not issubclass(base, BaseException)]
-        body = {"__module__": str(module)}
+        if slots and any(SPECIAL.match(each) and each != "__weakref__" for each in slots):
+            raise CannotCross("the slots of %s" % name)
+        body = {"__module__": str(module)} if slots is None else {"__module__": str(module), "__slots__": tuple(slots)}
         for key, wrapper, flavour in methods:
             if key in NO_MIRROR and not (key == "__getattr__" and not self.is_judge):
                 continue
@@ -171,6 +175,8 @@ class Objects:
             raise CannotCross("the class %s: %s" % (name, error)) from None
         self.keep(number, kind)
         give_fields(kind, fields)
+        if signature is not None:
+            kind.__signature__ = _signature(signature)
         for key, value in _table(decoder, attributes).items():
             forbidden = (*FUNCTIONS, Handle, property, staticmethod, classmethod)
             if not self.is_judge or not (SPECIAL.match(key) or isinstance(value, forbidden)):
@@ -291,15 +297,39 @@ def signature_of(function):
 
 def give_signature(function, rows, returns):
     """Lets `inspect.signature` and `typing.get_type_hints` know this signature. Raises `ValueError` for no such one."""
+    function.__signature__ = signature = _signature(rows, returns)
+    parameters = signature.parameters.values()
+    notes = {each.name: each.annotation for each in parameters if each.annotation is not signature.empty}
+    function.__annotations__ = {**notes, **({"return": returns[0]} if returns else {})}
+
+
+def _signature(rows, returns=()):
     empty, kinds = inspect.Signature.empty, list(inspect._ParameterKind)
     one = lambda held: held[0] if held else empty  # noqa: E731
     parameters = [
         inspect.Parameter(str(name), kinds[kind], default=one(default), annotation=one(annotation))
         for name, kind, default, annotation in rows
     ]
-    function.__signature__ = inspect.Signature(parameters, return_annotation=one(returns))
-    notes = {each.name: each.annotation for each in parameters if each.annotation is not empty}
-    function.__annotations__ = {**notes, **({"return": returns[0]} if returns else {})}
+    return inspect.Signature(parameters, return_annotation=one(returns))
+
+
+def _plain_signature(kind):
+    """The parameters of a class's own constructor, without annotations; None where a default is no plain value."""
+    try:
+        rows = signature_of(kind)[0] if isinstance(vars(kind).get("__init__"), types.FunctionType) else None
+    except (TypeError, ValueError):
+        return None
+    if rows is None or any(type(default) not in PLAIN_DEFAULTS for _, _, held, _ in rows for default in held):
+        return None
+    return [[name, order, held, []] for name, order, held, _ in rows]
+
+
+def _own_slots(kind):
+    """The slots that a class adds where its instances have no `__dict__`; None of any other class."""
+    if kind.__dictoffset__ or "__slots__" not in vars(kind):
+        return None
+    weak = ["__weakref__"] if "__weakref__" in vars(kind) else []
+    return [name for name, value in vars(kind).items() if inspect.ismemberdescriptor(value)] + weak
 
 
 def _method(key, value):
