@@ -51,13 +51,20 @@ async def test_without_a_wall_the_same_programs_get_through(bare_environment):
     assert findings[PROMISES["workspace"]].held
 
 
-def test_a_change_on_the_host_is_seen():
-    told = ProbeResult(promise="", held=True, probed="create: only inside")
-    assert isolation._with_host_changes(told, {"a": b"1"}, {"a": b"1"}) == told
-    seen = isolation._with_host_changes(told, {"a": b"1", "b": b""}, {"a": b"2", "c": b""})
-    assert (seen.held, seen.probed) == (False, "on the host changed: a, b, c")
+class _ChangesTheHost(NoIsolation):
+    """Without a wall, a workspace that changes meanwhile."""
+
+    async def open(self, spec):
+        (spec.root / "kept.txt").write_text("changed")
+        (spec.root / "new").write_text("")
+        return await super().open(spec)
+
+
+async def test_a_change_on_the_host_is_seen(bare_environment):
+    finding = (await found(_ChangesTheHost(consent=True), bare_environment))[PROMISES["workspace"]]
+    assert (finding.held, finding.probed) == (False, "on the host changed: kept.txt, new")
 
 
 def test_a_process_that_is_left_is_seen():
-    assert isolation._find_leftovers("no-such-marker-anywhere").held
-    assert isolation._find_leftovers(Path(sys.executable).name).held is False
+    assert isolation.find_leftovers("no-such-marker-anywhere")[0]
+    assert not isolation.find_leftovers(Path(sys.executable).name)[0]

@@ -166,5 +166,5 @@ async def test_a_folder_that_is_another_one_on_a_node_is_named(cluster, project,
 
 async def test_the_doctor_leaves_isolation_to_the_nodes(cluster, project):
     probe = await ray.create(settings(cluster).sandbox).probe()
-    (report,) = await isolation.check_isolation(project, settings(cluster), [probe])
-    assert (report.name, report.reason) == ("ray", "each node has a back end of its own: run `greenloop doctor` there")
+    found = await isolation.check_isolation(project, settings(cluster), [probe])
+    assert found == {"ray": "each node has a back end of its own: run `greenloop doctor` there"}

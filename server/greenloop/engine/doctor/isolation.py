@@ -12,8 +12,8 @@ import json
 import os
 import secrets
 import tempfile
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.resources import files as resource
 from pathlib import Path
 
@@ -59,9 +59,11 @@ PROMISES = {
     "remains": "nothing left after a run",
 }
 # These probes may end the whole run, so each runs alone; the others share a run.
-ALONE = ("memory", "processes", "disk", "time")
+ALONE = ("memory", "processes", "disk")
 # Limits enforced by a watchdog because the kernel cannot enforce them for all processes together.
-BEST_EFFORT = {"bubblewrap": {"memory", "processes"}, "docker": set()}
+BEST_EFFORT = {"bubblewrap": ("memory", "processes")}
+
+Finding = tuple[bool | None, str]  # did the promise hold (None: it could not be tried), and what was tried
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +88,7 @@ async def run_probes(sandbox: Sandbox, probe: Probe, environment: Environment) -
     Raises `CannotVerifyError` when the back end does not open.
     """
     marker = f"greenloop-probe-{secrets.token_hex(8)}"
-    with _secrets(marker) as (root, closed):
+    with _workspace(marker) as root:
         place = SandboxSpec(
             root=root,
             environment=environment,
@@ -95,90 +97,77 @@ async def run_probes(sandbox: Sandbox, probe: Probe, environment: Environment) -
             image=probe.image,
             variables={"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},  # plugins of the project must not interfere
         )
-        _write_workspace(root, marker, closed)
         before = _read_files(root)
         session = await sandbox.open(place)
         try:
-            results = await _run_inside(session)
+            findings = await _run_inside(session)
         finally:
             await session.close()
-        results["workspace"] = _with_host_changes(results["workspace"], before, _read_files(root))
-        results["remains"] = _find_leftovers(marker)
-    best_effort_names = BEST_EFFORT.get(sandbox.name, set())
+        after = _read_files(root)
+    if changed := sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name)):
+        findings["workspace"] = False, f"on the host changed: {', '.join(changed)}"
+    findings["remains"] = find_leftovers(marker)
+    best_effort = BEST_EFFORT.get(sandbox.name, ())
     return [
-        replace(results[name], promise=text, best_effort=name in best_effort_names) for name, text in PROMISES.items()
+        ProbeResult(promise=text, held=findings[name][0], probed=findings[name][1], best_effort=name in best_effort)
+        for name, text in PROMISES.items()
     ]
 
 
-# -- for the doctor ----------------------------------------------------------------------------------------------
+async def check_isolation(
+    root: Path, settings: Settings, probes: Sequence[Probe]
+) -> Mapping[str, Sequence[ProbeResult] | str]:
+    """What the probes found of each back end by name, or the reason why nothing could be tried.
 
-
-@dataclass(frozen=True, kw_only=True)
-class IsolationReport:
-    """Findings on one back end's isolation, or the reason why nothing could be tried."""
-
-    name: str
-    findings: tuple[ProbeResult, ...] = ()
-    reason: str = ""
-
-    @property
-    def broken_promises(self) -> list[str]:
-        """The promises that do not hold."""
-        return [finding.promise for finding in self.findings if finding.held is False]
-
-
-async def check_isolation(root: Path, settings: Settings, probes: Sequence[Probe]) -> list[IsolationReport]:
-    """Probes the back ends one by one, as they would disturb each other's limits. Never raises for missing parts."""
+    They are probed one by one, as they would disturb each other's limits. Never raises for missing parts.
+    """
     try:
         environment = await asyncio.to_thread(workspace.find_environment, root, settings)
     except GreenloopError:
-        return []
+        return {}
     kind = settings.sandbox.kind
     usable = [probe for probe in probes if probe.ok and probe.name != "none" and kind in ("auto", probe.name)]
-    return [await _check_sandbox(probe, environment, settings) for probe in usable]
+    return {probe.name: await _check_sandbox(probe, environment, settings) for probe in usable}
 
 
-async def _check_sandbox(probe: Probe, environment: Environment, settings: Settings) -> IsolationReport:
+async def _check_sandbox(probe: Probe, environment: Environment, settings: Settings) -> Sequence[ProbeResult] | str:
     if probe.name == "docker" and not probe.image:
-        return IsolationReport(name=probe.name, reason="its image is not here yet; ask again after the first run")
+        return "its image is not here yet; ask again after the first run"
     if probe.name == "ray":
-        reason = "each node has a back end of its own: run `greenloop doctor` there"
-        return IsolationReport(name=probe.name, reason=reason)
+        return "each node has a back end of its own: run `greenloop doctor` there"
     sandbox = sandbox_selection.make(probe.name, settings)
     try:
         async with asyncio.timeout(PATIENCE):
-            return IsolationReport(name=probe.name, findings=tuple(await run_probes(sandbox, probe, environment)))
+            return await run_probes(sandbox, probe, environment)
     except TimeoutError:
-        return IsolationReport(name=probe.name, reason=f"it took longer than {PATIENCE:g} s")
+        return f"it took longer than {PATIENCE:g} s"
     except (GreenloopError, OSError) as error:
-        return IsolationReport(name=probe.name, reason=str(error))
-
-
-def remedy_for(name: str, usable: Sequence[str]) -> str:
-    """Returns the remedy for a back end that breaks a promise."""
-    others = [other for other in usable if other != name]
-    instead = f"Use the other one: set sandbox.kind = {others[0]}." if others else "Run only code that you trust."
-    return f"{instead} docs/sandbox.md says what is promised; please report this."
+        return str(error)
 
 
 # -- the probes ---------------------------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
-def _secrets(marker: str) -> Iterator[tuple[Path, list[str]]]:
-    """Yields a workspace and host files that must be unreadable inside; sets a variable that must not get there."""
-    state_file = state_folder() / f"{marker}.txt"
-    with tempfile.TemporaryDirectory(prefix="greenloop-probe-") as folder, contextlib.ExitStack() as stack:
+def _workspace(marker: str) -> Iterator[Path]:
+    """Yields a workspace with the probes, between files that must be unreadable inside.
+
+    Sets a variable that must not get there.
+    """
+    with tempfile.TemporaryDirectory(prefix="greenloop-probe-") as folder:
         root = Path(folder).resolve()
-        root.chmod(0o755)
-        state_file.write_text(marker)
-        stack.callback(lambda: state_file.unlink(missing_ok=True))
-        os.environ["GREENLOOP_PROBE"] = marker
-        stack.callback(lambda: os.environ.pop("GREENLOOP_PROBE", None))
-        sibling = Path(f"{root}-beside.txt")
-        sibling.write_text(marker)
-        stack.callback(lambda: sibling.unlink(missing_ok=True))
-        yield root, [str(state_file), str(sibling), "/etc/shadow", *_home_files()]
+        closed = [state_folder() / f"{marker}.txt", Path(f"{root}-beside.txt")]
+        try:
+            root.chmod(0o755)
+            os.environ["GREENLOOP_PROBE"] = marker
+            for file in closed:
+                file.write_text(marker)
+            _write_workspace(root, marker, [*map(str, closed), "/etc/shadow", *_home_files()])
+            yield root
+        finally:
+            os.environ.pop("GREENLOOP_PROBE", None)
+            for file in closed:
+                file.unlink(missing_ok=True)
 
 
 def _home_files() -> list[str]:
@@ -213,20 +202,19 @@ def _write_workspace(root: Path, marker: str, closed: list[str]) -> None:
         path.write_text(text, encoding="utf-8")
 
 
-async def _run_inside(session: Session) -> dict[str, ProbeResult]:
-    """Runs the probes; returns their results by promise."""
-    shared = [name for name in PROMISES if name not in (*ALONE, "output", "remains")]
+async def _run_inside(session: Session) -> dict[str, Finding]:
+    """Runs the probes; returns what they found, by promise."""
+    shared = [name for name in PROMISES if name not in (*ALONE, "time", "output", "remains")]
     execution = await _run(session, shared, LIMITS.seconds)
-    results = {name: _read_result(execution, name) for name in shared}
-    for name, killed in (("memory", "memory"), ("processes", "processes"), ("disk", "disk")):
-        execution = await _run(session, [name], LIMITS.seconds)
-        results[name] = _killed_result(execution, killed) or _read_result(execution, name)
+    findings = {name: _read_finding(execution, name) for name in shared}
+    for name in ALONE:
+        findings[name] = _read_finding(await _run(session, [name], LIMITS.seconds), name, killed=name)
     execution = await _run(session, ["time"], PROMPTLY)
-    results["time"] = _killed_result(execution, "timeout") or _read_result(execution, "time")
+    findings["time"] = _read_finding(execution, "time", killed="timeout")
     kept_bytes = len(execution.output.encode())
-    held = kept_bytes <= 2 * LIMITS.output if results["time"].held else None
-    results["output"] = ProbeResult(promise="", held=held, probed=f"wrote 8 MiB: {kept_bytes >> 10} KiB kept")
-    return results
+    held = kept_bytes <= 2 * LIMITS.output if findings["time"][0] else None
+    findings["output"] = held, f"wrote 8 MiB: {kept_bytes >> 10} KiB kept"
+    return findings
 
 
 async def _run(session: Session, names: list[str], seconds: float) -> Execution:
@@ -236,45 +224,27 @@ async def _run(session: Session, names: list[str], seconds: float) -> Execution:
     return execution
 
 
-def _read_result(execution: Execution, name: str) -> ProbeResult:
+def _read_finding(execution: Execution, name: str, *, killed: str = "") -> Finding:
+    """What a probe found; a run that a limit ended (`killed`) shows that the limit holds."""
+    if killed and execution.killed == killed:
+        return True, f"went over the limit: ended after {execution.seconds:.1f} s"
     for result in case_results(execution):
         if result.id == f"{FILE}::test_{name}" and result.failure is not None:
             with contextlib.suppress(ValueError, TypeError, KeyError):
                 answer = json.loads(result.failure.message)
-                return ProbeResult(promise="", held=bool(answer["held"]), probed=str(answer["probed"]))
-            return ProbeResult(promise="", held=None, probed=f"{result.failure.type}: {result.failure.message}"[:200])
+                return bool(answer["held"]), str(answer["probed"])
+            return None, f"{result.failure.type}: {result.failure.message}"[:200]
     rows = [row.strip() for row in execution.output.splitlines() if row.strip()]
     last_line = f": {rows[-1][:120]}" if rows else ""
-    return ProbeResult(
-        promise="",
-        held=None,
-        probed=f"the probe did not run ({execution.killed or f'status {execution.status}'}{last_line})",
-    )
-
-
-def _killed_result(execution: Execution, limit: str) -> ProbeResult | None:
-    if execution.killed != limit:
-        return None
-    return ProbeResult(promise="", held=True, probed=f"went over the limit: ended after {execution.seconds:.1f} s")
+    return None, f"the probe did not run ({execution.killed or f'status {execution.status}'}{last_line})"
 
 
 def _read_files(root: Path) -> dict[str, bytes]:
     return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
 
 
-def _with_host_changes(result: ProbeResult, before: dict[str, bytes], after: dict[str, bytes]) -> ProbeResult:
-    if before == after:
-        return result
-    changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
-    return replace(result, held=False, probed=f"on the host changed: {', '.join(changed)}")
-
-
-def _find_leftovers(marker: str) -> ProbeResult:
-    leftovers = [pid for pid, line in _command_lines() if marker in line]
-    text = f"a process in a session of its own: {'gone' if not leftovers else f'alive as {leftovers[0]}'}"
-    return ProbeResult(promise="", held=not leftovers, probed=text)
-
-
-def _command_lines() -> Iterator[tuple[int, str]]:
-    for process in psutil.process_iter(["cmdline"]):
-        yield process.pid, " ".join(process.info["cmdline"] or ())
+def find_leftovers(marker: str) -> Finding:
+    """Does no process have the marker in its command line?"""
+    lines = ((process.pid, process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"]))
+    pid = next((pid for pid, words in lines if marker in " ".join(words)), None)
+    return pid is None, f"a process in a session of its own: {f'alive as {pid}' if pid else 'gone'}"

@@ -132,33 +132,38 @@ def _sandboxes(settings: Settings, probes: Sequence[Probe]) -> list[DoctorFindin
     return rows
 
 
-def _with_promises(rows: Sequence[DoctorFinding], reports: Sequence[isolation.IsolationReport]) -> list[DoctorFinding]:
+def _with_promises(
+    rows: Sequence[DoctorFinding], found: Mapping[str, Sequence[isolation.ProbeResult] | str]
+) -> list[DoctorFinding]:
     """Adds its promises after each back end; one that breaks a promise does not count as usable."""
+    broken = {
+        name: [] if isinstance(results, str) else [each.promise for each in results if each.held is False]
+        for name, results in found.items()
+    }
     findings: list[DoctorFinding] = []
-    usable = [report.name for report in reports if not report.broken_promises]
     for row in rows:
-        report = next((report for report in reports if report.name == row.name), None)
-        if report is None:
-            findings.append(row)
+        other = next((name for name in found if name != row.name and not broken[name]), "")
+        instead = f"Use the other one: set sandbox.kind = {other}." if other else "Run only code that you trust."
+        remedy = f"{instead} docs/sandbox.md says what is promised; please report this."
+        if row.ok and broken.get(row.name):
+            detail = f"{row.detail}; not held: {', '.join(broken[row.name])}"
+            row = replace(row, ok=False, detail=detail, remedy=remedy)  # noqa: PLW2901 - it no longer counts
+        findings.append(row)
+        results = found.get(row.name, ())
+        if isinstance(results, str):
+            findings.append(DoctorFinding(part="promise", name=row.name, ok=None, detail=results, status="not tried"))
             continue
-        remedy = isolation.remedy_for(report.name, usable)
-        if report.broken_promises and row.ok:
-            detail = f"{row.detail}; not held: {', '.join(report.broken_promises)}"
-            findings.append(replace(row, ok=False, detail=detail, remedy=remedy))
-        else:
-            findings.append(row)
-        if report.reason:
-            findings.append(
-                DoctorFinding(part="promise", name=report.name, ok=None, detail=report.reason, status="not tried")
+        findings += [
+            DoctorFinding(
+                part="promise",
+                name=f"{row.name}: {each.promise}",
+                ok=each.held,
+                detail=each.probed,
+                remedy=remedy if each.held is False else "",
+                status=each.status,
             )
-        for item in report.findings:
-            item_remedy = remedy if item.held is False else ""
-            name = f"{report.name}: {item.promise}"
-            findings.append(
-                DoctorFinding(
-                    part="promise", name=name, ok=item.held, detail=item.probed, remedy=item_remedy, status=item.status
-                )
-            )
+            for each in results
+        ]
     return findings
 
 
