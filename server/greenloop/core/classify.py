@@ -10,21 +10,15 @@ from greenloop_sandbox import CaseResult, Failure, Frame
 
 _SYNTAX = {"SyntaxError", "IndentationError", "TabError"}
 _LOGIC = {
-    "AssertionError",
-    "Failed",
-    "DocTestFailure",
-    "MultipleFailures",
-    "ComparisonFailure",
-    "FalsifyingExample",
-    "Constraint",
-    "Different",
-    "NotFaster",
-    "NotSmaller",
-    "Rejected",
+    "AssertionError", "Failed", "DocTestFailure", "MultipleFailures", "ComparisonFailure", "FalsifyingExample",
+    "Constraint", "Different", "NotFaster", "NotSmaller", "Rejected",
+}  # fmt: skip
+_GROUPS = {
+    **dict.fromkeys(_SYNTAX, ErrorGroup.SYNTAX),
+    **dict.fromkeys(_LOGIC, ErrorGroup.LOGIC),
+    **dict.fromkeys(("MemoryError", "OutputFlood", "BlockingIOError"), ErrorGroup.RESOURCE),
+    **dict.fromkeys(("Timeout", "TimeoutExpired"), ErrorGroup.TIMEOUT),
 }
-_RESOURCE = {"MemoryError", "OutputFlood", "BlockingIOError"}
-_TIMEOUT = {"Timeout", "TimeoutExpired"}
-
 _STATUS = {
     Status.TIMEOUT: ("Timeout", ErrorGroup.TIMEOUT),
     Status.TAMPERED: ("Tampered", ErrorGroup.TAMPERING),
@@ -32,13 +26,8 @@ _STATUS = {
     Status.REFUSED: ("Refused", ErrorGroup.ANSWER),
 }
 _FINDINGS = {"UndefinedName": ErrorGroup.RUNTIME, "EncodingError": ErrorGroup.SYNTAX}
-_ORDER = [
-    ErrorGroup.SYNTAX,
-    ErrorGroup.RESOURCE,
-    ErrorGroup.RUNTIME,
-    ErrorGroup.TIMEOUT,
-    ErrorGroup.LOGIC,
-]  # the most telling group first
+# The most telling group first.
+_ORDER = [ErrorGroup.SYNTAX, ErrorGroup.RESOURCE, ErrorGroup.RUNTIME, ErrorGroup.TIMEOUT, ErrorGroup.LOGIC]
 
 _NOISE = [
     (re.compile(r"\b0x[0-9a-fA-F]+\b"), "0x"),
@@ -120,16 +109,7 @@ def _name(failure: Failure) -> str:
 
 
 def _group(failure: Failure) -> ErrorGroup:
-    name = _name(failure)
-    for names, group in (
-        (_SYNTAX, ErrorGroup.SYNTAX),
-        (_LOGIC, ErrorGroup.LOGIC),
-        (_RESOURCE, ErrorGroup.RESOURCE),
-        (_TIMEOUT, ErrorGroup.TIMEOUT),
-    ):
-        if name in names:
-            return group
-    return ErrorGroup.RUNTIME
+    return _GROUPS.get(_name(failure), ErrorGroup.RUNTIME)
 
 
 def _innermost_frame(failure: Failure) -> Frame | None:

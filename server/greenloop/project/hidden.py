@@ -20,38 +20,11 @@ from greenloop_sandbox.records import is_shown
 
 # Files that tests do not need; `sandbox.expose` removes patterns.
 MASKED = (
-    ".env*",
-    "*.pem",
-    "*.key",
-    "*.p12",
-    "*.pfx",
-    "*.keystore",
-    "*.jks",
-    "*.kdbx",
-    "id_rsa*",
-    "id_dsa*",
-    "id_ecdsa*",
-    "id_ed25519*",
-    ".netrc",
-    "_netrc",
-    ".pypirc",
-    ".npmrc",
-    ".git-credentials",
-    ".htpasswd",
-    ".git",
-    ".hg",
-    ".svn",
-    ".aws",
-    ".azure",
-    ".gcloud",
-    ".kube",
-    ".docker",
-    ".gnupg",
-    ".ssh",
-    "credentials*",
-    "secrets.*",
+    ".env*", "*.pem", "*.key", "*.p12", "*.pfx", "*.keystore", "*.jks", "*.kdbx", "id_rsa*", "id_dsa*", "id_ecdsa*",
+    "id_ed25519*", ".netrc", "_netrc", ".pypirc", ".npmrc", ".git-credentials", ".htpasswd", ".git", ".hg", ".svn",
+    ".aws", ".azure", ".gcloud", ".kube", ".docker", ".gnupg", ".ssh", "credentials*", "secrets.*",
     "service-account*.json",
-)
+)  # fmt: skip
 
 FOLDER_OF_TESTS = re.compile(r"(.*[_-])?tests?([_-].*)?|testing|testdata", re.IGNORECASE)
 

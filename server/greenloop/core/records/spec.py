@@ -32,16 +32,7 @@ class Provenance(StrEnum):
 
 
 # Provenances of cases that may verify a result.
-USER_PROVENANCES = frozenset(
-    {
-        Provenance.USER,
-        Provenance.DOCTEST,
-        Provenance.EXAMPLE,
-        Provenance.TRACE,
-        Provenance.SCORE,
-        Provenance.CONFIRMED,
-    }
-)
+USER_PROVENANCES = frozenset(map(Provenance, ("user", "doctest", "example", "trace", "score", "confirmed")))
 
 
 class TargetKind(StrEnum):

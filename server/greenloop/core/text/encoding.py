@@ -47,7 +47,9 @@ def encode(text: str, encoding: Encoding) -> bytes:
     try:
         body = text.encode(encoding.name)
     except UnicodeEncodeError as error:
-        raise UsageError(_describe_misfit(text, error.start, encoding.name), remedy=_SAVE) from error
+        line = text.count("\n", 0, error.start) + 1
+        sentence = f"The character {text[error.start]!a} in line {line} does not exist in the file's encoding"
+        raise UsageError(f"{sentence} {encoding.name}.", remedy=_SAVE) from error
     return codecs.BOM_UTF8 + body if encoding.bom else body
 
 
@@ -63,18 +65,13 @@ def declared_encoding(text: str) -> Encoding:
 def why_not_encodable(text: str, encoding: Encoding) -> str | None:
     """One sentence about the first character that the encoding does not have; None where it has them all."""
     try:
-        text.encode(encoding.name)
-    except UnicodeEncodeError as error:
-        return _describe_misfit(text, error.start, encoding.name)
+        encode(text, encoding)
+    except UsageError as error:
+        return str(error)
     return None
 
 
 _SAVE = "Save the file as UTF-8."
-
-
-def _describe_misfit(text: str, at: int, name: str) -> str:
-    line = text.count("\n", 0, at) + 1
-    return f"The character {text[at]!a} in line {line} does not exist in the file's encoding {name}."
 
 
 def _detect(data: bytes) -> Encoding:

@@ -36,7 +36,6 @@ from greenloop.engine.verify.report import (
 from greenloop.engine.verify.setup import Request, VerificationContext
 from greenloop.project import hidden, sources, workspace
 from greenloop.project.environment import interpreters
-from greenloop.project.environment.installed_modules import has_other_module
 from greenloop.project.revisions.git import Repository
 from greenloop.project.revisions.revision import Revision, compare
 from greenloop.project.revisions.staged import compare_staged, is_anything_staged
@@ -75,7 +74,7 @@ async def verify(
         )
 
     def is_installed(name: str, data: bytes) -> bool:
-        return has_other_module(interpreters.find_environment(root, settings), name, data)
+        return interpreters.has_other_module(interpreters.find_environment(root, settings), name, data)
 
     def differences() -> Revision:
         return (compare_staged if request.staged else compare)(

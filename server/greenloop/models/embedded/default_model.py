@@ -12,17 +12,9 @@ from greenloop.project.settings import Settings
 
 # Environment variables that usually hold providers' API keys.
 KEYS = (
-    "ANTHROPIC_API_KEY",
-    "OPENAI_API_KEY",
-    "GEMINI_API_KEY",
-    "MISTRAL_API_KEY",
-    "DEEPSEEK_API_KEY",
-    "GROQ_API_KEY",
-    "OPENROUTER_API_KEY",
-    "XAI_API_KEY",
-    "TOGETHERAI_API_KEY",
-    "AZURE_API_KEY",
-)
+    "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "MISTRAL_API_KEY", "DEEPSEEK_API_KEY", "GROQ_API_KEY",
+    "OPENROUTER_API_KEY", "XAI_API_KEY", "TOGETHERAI_API_KEY", "AZURE_API_KEY",
+)  # fmt: skip
 
 
 async def choose(settings: Settings, environ: Mapping[str, str] | None = None) -> str:

@@ -52,14 +52,15 @@ def processor_count(root: Path = Path("/")) -> int:
     """The number of processors that this process may keep busy at once, at least 1."""
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     for folder in _groups(root, "cpu"):
-        quota, _space, period = (_text(folder / "cpu.max") or _version_1_quota(folder)).strip().partition(" ")
+        quota, _space, period = _quota(folder).partition(" ")
         if quota.isdigit() and period.isdigit() and int(period):
             processors = min(processors, max(1, int(quota) // int(period)))
     return processors
 
 
-def _version_1_quota(folder: Path) -> str:
-    return f"{_text(folder / 'cpu.cfs_quota_us').strip()} {_text(folder / 'cpu.cfs_period_us').strip()}"
+def _quota(folder: Path) -> str:
+    version_1 = (_text(folder / f"cpu.cfs_{name}_us").strip() for name in ("quota", "period"))
+    return _text(folder / "cpu.max").strip() or " ".join(version_1)
 
 
 def _groups(root: Path, controller: str) -> Iterator[Path]:

@@ -186,6 +186,20 @@ def has_package(prefix: Path, version: tuple[int, int], name: str) -> bool:
     return any((folder / name / "__init__.py").is_file() for folder in site_packages(prefix, version))
 
 
+def has_other_module(environment: Environment, name: str, data: bytes) -> bool:
+    """Is a module or package of this name installed, other than one with this content?
+
+    A project that is installed from the workspace itself has the same content there.
+    """
+    for folder in site_packages(environment.prefix, environment.version):
+        for file in (folder / name / "__init__.py", folder / f"{name}.py"):
+            if file.is_file():
+                return file.read_bytes() != data
+        if any(folder.glob(f"{name}.*.so")) or any(folder.glob(f"{name}.*.pyd")):
+            return True
+    return False
+
+
 # -- the system's, queried ------------------------------------------------------------------------------------------
 
 

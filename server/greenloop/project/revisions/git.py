@@ -13,7 +13,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerifyError, UsageError
@@ -178,13 +178,8 @@ class Repository:
             return None
         tree = nested.tree(oid)
         entries = {
-            f"{path}/{entry.path}": Entry(
-                path=f"{path}/{entry.path}",
-                mode=entry.mode,
-                oid=entry.oid,
-                submodule=f"{path}/{entry.submodule}".rstrip("/"),
-            )
-            for entry in tree.entries.values()
+            f"{path}/{name}": replace(entry, path=f"{path}/{name}", submodule=f"{path}/{entry.submodule}".rstrip("/"))
+            for name, entry in tree.entries.items()
         }
         return Tree(entries=entries, missing_submodules=tuple(f"{path}/{name}" for name in tree.missing_submodules))
 

@@ -20,20 +20,9 @@ _PARSER = tree_sitter.Parser(tree_sitter.Language(tree_sitter_python.language())
 
 # Statements that contain definitions without changing their qualified names.
 BLOCKS = {
-    "block",
-    "if_statement",
-    "elif_clause",
-    "else_clause",
-    "try_statement",
-    "except_clause",
-    "except_group_clause",
-    "finally_clause",
-    "with_statement",
-    "for_statement",
-    "while_statement",
-    "match_statement",
-    "case_clause",
-}
+    "block", "if_statement", "elif_clause", "else_clause", "try_statement", "except_clause", "except_group_clause",
+    "finally_clause", "with_statement", "for_statement", "while_statement", "match_statement", "case_clause",
+}  # fmt: skip
 _NESTING = BLOCKS | {"function_definition", "class_definition", "decorated_definition"}
 _TYPING = re.compile(rb"(?:typing\.|t\.)?TYPE_CHECKING")
 
@@ -97,22 +86,15 @@ def definitions_in_tree(nodes: Sequence[tree_sitter.Node], prefix: str, *, typin
                 decorators = tuple(node_text(child)[1:].strip() for child in node.children if child.type == "decorator")
                 yield from _definition(definition, node, decorators, prefix, typing_only=typing_only)
         elif kind in BLOCKS:
-            is_typing_block = kind == "if_statement" and _only_for_typing(node)
-            yield from (
-                definitions_in_tree(node.children, prefix, typing_only=typing_only)
-                if not is_typing_block
-                else _typing(node, prefix)
-            )
+            is_typing = kind == "if_statement" and _only_for_typing(node)
+            for child in node.children:
+                is_skipped = typing_only or (is_typing and child.type == "block")
+                yield from definitions_in_tree([child], prefix, typing_only=is_skipped)
 
 
 def _only_for_typing(node: tree_sitter.Node) -> bool:
     condition = node.child_by_field_name("condition")
     return condition is not None and _TYPING.fullmatch(condition.text or b"") is not None
-
-
-def _typing(node: tree_sitter.Node, prefix: str) -> Iterator[Definition]:
-    for child in node.children:
-        yield from definitions_in_tree([child], prefix, typing_only=child.type == "block")
 
 
 def _definition(

@@ -7,7 +7,11 @@ import sys
 import pytest
 
 from greenloop.core.errors import CannotVerifyError
+from greenloop.project.environment.interpreters import has_other_module
+from greenloop_sandbox import Environment
 from virtual_environments import VERSION, find_environment, make_venv
+
+INSTALLED = {"numpy/__init__.py": "1", "six.py": "2", "yaml.cpython-311-x86_64-linux-gnu.so": "", "data/x.txt": ""}
 
 
 @pytest.mark.parametrize(("key", "version"), [("version", f"{VERSION}.2"), ("version_info", f"{VERSION}.2.final.0")])
@@ -136,3 +140,30 @@ def test_an_old_python_is_refused(tmp_path):
     make_venv(root / ".venv", version="3.8.10", home=base / "bin")
     with pytest.raises(CannotVerifyError, match=r"is Python 3\.8; greenloop runs tests with Python 3\.9"):
         find_environment(root)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "other"),
+    [
+        ("numpy", b"", True),
+        ("numpy", b"1", False),  # the project itself, installed from here
+        ("six", b"", True),
+        ("yaml", b"", True),
+        ("data", b"", False),
+        ("nothing", b"", False),
+    ],
+)
+def test_a_module_of_the_environment(tmp_path, name, data, other):
+    site = tmp_path / "lib/python3.11/site-packages"
+    for path, text in INSTALLED.items():
+        (site / path).parent.mkdir(parents=True, exist_ok=True)
+        (site / path).write_text(text)
+    environment = Environment(
+        executable=tmp_path / "bin/python",
+        prefix=tmp_path,
+        base=tmp_path,
+        version=(3, 11),
+        source="x",
+        has_pytest=True,
+    )
+    assert has_other_module(environment, name, data) is other
