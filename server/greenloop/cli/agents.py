@@ -70,7 +70,6 @@ AGENTS = {
             programs=("cursor",),
             snippet=_servers("mcpServers"),
             config_file=lambda: Path.cwd() / ".cursor" / "mcp.json",
-            next_step="",
             is_tested=False,
         ),
         Editor(
@@ -78,7 +77,6 @@ AGENTS = {
             programs=("code",),
             snippet=_servers("servers", type="stdio"),
             config_file=lambda: Path.cwd() / ".vscode" / "mcp.json",
-            next_step="",
             is_tested=False,
         ),
         Editor(
@@ -86,7 +84,6 @@ AGENTS = {
             programs=("codex",),
             snippet=_toml,
             config_file=lambda: Path.home() / ".codex" / "config.toml",
-            next_step="",
             is_tested=False,
         ),
         Editor(
@@ -94,7 +91,6 @@ AGENTS = {
             programs=("opencode",),
             snippet=_opencode,
             config_file=lambda: Path.cwd() / "opencode.json",
-            next_step="",
         ),
         Editor(
             name="goose",

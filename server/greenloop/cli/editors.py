@@ -26,7 +26,7 @@ class Editor:
     name: str
     programs: tuple[str, ...]
     snippet: Callable[[Sequence[str]], str]
-    next_step: str
+    next_step: str = ""
     config_file: Callable[[], Path] | None = None
     is_tested: bool = True
 
@@ -134,7 +134,7 @@ EDITORS = {
             config_file=_jupyter_file,
             next_step="Install jupyterlab-lsp and restart JupyterLab.",
         ),
-        Editor(name="vscode", programs=("code", "codium", "code-server"), snippet=snippets.vscode, next_step=""),
+        Editor(name="vscode", programs=("code", "codium", "code-server"), snippet=snippets.vscode),
         Editor(
             name="sublime",
             programs=("subl",),
@@ -142,6 +142,6 @@ EDITORS = {
             next_step="Install the package LSP. The lines go into Preferences > Package Settings > LSP > Settings.",
             is_tested=False,
         ),
-        Editor(name="zed", programs=("zed", "zeditor"), snippet=snippets.zed, next_step="", is_tested=False),
+        Editor(name="zed", programs=("zed", "zeditor"), snippet=snippets.zed, is_tested=False),
     )
 }

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET  # only written, never read
 
 from greenloop.cli.reports.of_fixes import Fix
-from greenloop_sandbox import CaseResult
+from greenloop.core.records.usage import Usage
+from greenloop_sandbox import CaseResult, Failure
 
 if TYPE_CHECKING:
     from greenloop.api.verification import Verification
@@ -17,104 +18,72 @@ if TYPE_CHECKING:
 _ILLEGAL_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
+# A case with its seconds, and what became of it: kind ("": it passed), type, message and text.
+Row = tuple[str, float, str, str, str, str]
+
+
 def document(result: Verification) -> bytes:
     """One suite, one case for each test; tampering that belongs to no test gets its own case."""
     tampered = {each.case: each.reason for each in result.tampered}
-    suite = ET.Element("testsuite", name="greenloop verify", time=f"{result.seconds:.3f}")
-    counts = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
-    for case in (*result.cases, *result.new.cases):
-        element = _case(suite, case.id, case.seconds)
-        counts["tests"] += 1
-        if (tampering := tampered.pop(case.id, None)) is not None:
-            counts["failures"] += 1
-            _child(element, "failure", "tampered", tampering)
-        elif case.id in result.old_failures and result.verified:
-            # A CI that only reads this file must not take a verified result for a failure.
-            counts["skipped"] += 1
-            reason = "known-failing" if case.id in result.known_failing else "already-failing"
-            _child(element, "skipped", reason, "It fails as it did before the change.")
-        elif kind := _outcome(case):
-            counts[{"failure": "failures", "error": "errors", "skipped": "skipped"}[kind]] += 1
-            failure = case.failure
-            _child(
-                element,
-                kind,
-                failure.type if failure else case.outcome,
-                failure.message if failure else "",
-                failure.text if failure else "",
-            )
-    if not (result.verified or result.nothing_staged) and not (counts["failures"] or counts["errors"]):
+    rows = [_row(case, result, tampered.pop(case.id, None)) for case in (*result.cases, *result.new.cases)]
+    if not (result.verified or result.nothing_staged or any(row[2] in {"failure", "error"} for row in rows)):
         # A CI that only reads this file must not take it for a pass.
         tampered.setdefault("", result.reason)
-    for name, reason in tampered.items():
-        counts["tests"] += 1
-        counts["failures"] += 1
-        _child(
-            _case(suite, name or "greenloop::verify", 0.0),
-            "failure",
-            "tampered" if result.tampered else "unverified",
-            reason,
-        )
-    return _whole(
-        suite,
-        counts,
-        {
-            "base": result.base,
-            "verified": str(result.verified).lower(),
-            "reason": result.reason,
-            "sandbox": result.sandbox,
-            "network": str(result.network).lower(),
-        },
-    )
+    kind = "tampered" if result.tampered else "unverified"
+    rows += [(name or "greenloop::verify", 0.0, "failure", kind, reason, "") for name, reason in tampered.items()]
+    properties = {
+        "base": result.base,
+        "verified": str(result.verified).lower(),
+        "reason": result.reason,
+        "sandbox": result.sandbox,
+        "network": str(result.network).lower(),
+    }
+    return _suite(rows, properties, name="greenloop verify", time=f"{result.seconds:.3f}")
 
 
 def fixes_document(fixes: Iterable[Fix]) -> bytes:
     """One suite, one case for each target; it passes where the target is fixed as far as the user asked."""
-    suite = ET.Element("testsuite", name="greenloop fix")
-    counts = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
+    rows: list[Row] = []
     for fix in fixes:
-        spent = fix.outcome.usage if fix.outcome else None
-        element = _case(
-            suite, fix.target or "greenloop::fix", spent.model_seconds + spent.test_seconds if spent else 0.0
-        )
-        counts["tests"] += 1
-        if fix.passes:
-            continue
-        kind = "error" if fix.error is not None else "failure"
-        counts[f"{kind}s"] += 1
+        usage = fix.outcome.usage if fix.outcome else Usage()
+        kind = "" if fix.passes else "failure" if fix.error is None else "error"
         type_ = fix.error.kind if fix.error is not None else fix.outcome.reason.value if fix.outcome else ""
-        _child(element, kind, type_, fix.message)
-    return _whole(suite, counts, {})
+        seconds = usage.model_seconds + usage.test_seconds
+        rows.append((fix.target or "greenloop::fix", seconds, kind, type_, fix.message, ""))
+    return _suite(rows, {}, name="greenloop fix")
 
 
-def _whole(suite: ET.Element, counts: Mapping[str, int], properties: Mapping[str, str]) -> bytes:
+def _row(case: CaseResult, result: Verification, tampering: str | None) -> Row:
+    if tampering is not None:
+        return case.id, case.seconds, "failure", "tampered", tampering, ""
+    if case.id in result.old_failures and result.verified:
+        # A CI that only reads this file must not take a verified result for a failure.
+        reason = "known-failing" if case.id in result.known_failing else "already-failing"
+        return case.id, case.seconds, "skipped", reason, "It fails as it did before the change.", ""
+    kinds = {"skipped": "skipped", "xfailed": "skipped", "passed": "", "failed": "failure", "xpassed": "failure"}
+    failure = case.failure or Failure(type=case.outcome, message="")
+    return case.id, case.seconds, kinds.get(case.outcome, "error"), failure.type, failure.message, failure.text
+
+
+def _suite(rows: Iterable[Row], properties: Mapping[str, str], **attributes: str) -> bytes:
+    counts = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
+    root = ET.Element("testsuites")
+    suite = ET.SubElement(root, "testsuite", attributes)
+    if properties:
+        element = ET.SubElement(suite, "properties")
+        for name, value in properties.items():
+            ET.SubElement(element, "property", name=name, value=_escape(value))
+    for identity, seconds, kind, type_, message, text in rows:
+        classname, _colons, name = map(_escape, identity.rpartition("::"))
+        case = ET.SubElement(suite, "testcase", classname=classname, name=name, time=f"{seconds:.3f}")
+        counts["tests"] += 1
+        if kind:
+            counts[{"failure": "failures", "error": "errors", "skipped": "skipped"}[kind]] += 1
+            ET.SubElement(case, kind, type=_escape(type_), message=_escape(message)).text = _escape(text) or None
     for name, number in counts.items():
         suite.set(name, str(number))
-    element = ET.Element("properties")
-    for name, value in properties.items():
-        ET.SubElement(element, "property", name=name, value=_escape(value))
-    if properties:
-        suite.insert(0, element)
-    root = ET.Element("testsuites")
-    root.append(suite)
-    text: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
-    return text
-
-
-def _case(suite: ET.Element, identity: str, seconds: float) -> ET.Element:
-    classname, _colons, name = identity.rpartition("::")
-    return ET.SubElement(suite, "testcase", classname=_escape(classname), name=_escape(name), time=f"{seconds:.3f}")
-
-
-def _outcome(case: CaseResult) -> str:
-    if case.outcome in {"skipped", "xfailed"}:
-        return "skipped"
-    return {"passed": "", "failed": "failure", "xpassed": "failure"}.get(case.outcome, "error")
-
-
-def _child(element: ET.Element, kind: str, type_: str, message: str, text: str = "") -> None:
-    child = ET.SubElement(element, kind, type=_escape(type_), message=_escape(message))
-    child.text = _escape(text) or None
+    document: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
+    return document
 
 
 def _escape(text: str) -> str:

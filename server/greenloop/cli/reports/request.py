@@ -69,28 +69,23 @@ def check_writable(path: Path, option: str) -> Path:
 
 def write_verification(reports: Sequence[Report], result: Verification, root: Path, *, json: bool) -> None:
     """Raises `WorkspaceError` when a file cannot be written. `json`: standard output belongs to the JSON object."""
-    annotations = annotate_verification(result, root) if reports else []
-    properties = {"state": result.state.value, "reason": result.reason, "base": result.base}
-    for report in reports:
-        if report.kind is Kind.JUNIT and report.path:
-            write_file(report.path, junit.document(result))
-        else:
-            _write_annotations(report, annotations, root, "verify", properties, json=json)
+    if reports:
+        properties = {"state": result.state.value, "reason": result.reason, "base": result.base}
+        annotations = annotate_verification(result, root)
+        _write(reports, junit.document(result), annotations, root, "verify", properties, json=json)
 
 
 def write_fixes(reports: Sequence[Report], fixes: Sequence[Fix], root: Path, *, json: bool) -> None:
     """Raises `WorkspaceError` when a file cannot be written. `json`: standard output belongs to the JSON objects."""
-    annotations = [each for fix in fixes for each in annotate_fix(fix, root)] if reports else []
-    properties = {"targets": str(len(fixes)), "fixed": str(sum(fix.passes for fix in fixes))}
-    for report in reports:
-        if report.kind is Kind.JUNIT and report.path:
-            write_file(report.path, junit.fixes_document(fixes))
-        else:
-            _write_annotations(report, annotations, root, "fix", properties, json=json)
+    if reports:
+        properties = {"targets": str(len(fixes)), "fixed": str(sum(fix.passes for fix in fixes))}
+        annotations = [each for fix in fixes for each in annotate_fix(fix, root)]
+        _write(reports, junit.fixes_document(fixes), annotations, root, "fix", properties, json=json)
 
 
-def _write_annotations(
-    report: Report,
+def _write(
+    reports: Sequence[Report],
+    document: bytes,
     annotations: Sequence[Annotation],
     root: Path,
     command: str,
@@ -99,12 +94,15 @@ def _write_annotations(
     json: bool,
 ) -> None:
     prefix = repository_prefix(root)
-    if report.path:
-        write_file(report.path, sarif.document(annotations, command=command, properties=properties, prefix=prefix))
-        return
-    # A workflow reads commands from either stream.
-    for line in github.command_lines(annotations, prefix):
-        print(line, file=sys.stderr if json else sys.stdout)
+    for report in reports:
+        if report.path is None:
+            # A workflow reads commands from either stream.
+            for line in github.command_lines(annotations, prefix):
+                print(line, file=sys.stderr if json else sys.stdout)
+        elif report.kind is Kind.JUNIT:
+            write_file(report.path, document)
+        else:
+            write_file(report.path, sarif.document(annotations, command=command, properties=properties, prefix=prefix))
 
 
 def repository_prefix(root: Path) -> str:

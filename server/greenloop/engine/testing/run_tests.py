@@ -7,7 +7,7 @@ It must not know who shows the results.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerifyError, GreenloopError, SandboxBrokenError
@@ -78,8 +78,9 @@ async def run_tests(
         if not selectors:
             report_status("running the suite")
         execution = await session.run(run)
-        if _selects_nothing(execution):
-            run = _whole_files(run)
+        if execution.status == NOT_FOUND and not collected_cases(execution) and not collect_errors(execution):
+            files = dict.fromkeys(selector.split("::", 1)[0] for selector in run.selectors)
+            run = replace(run, selectors=tuple(files))
             execution = await session.run(run)
     if execution.broken:
         raise await _breakdown(execution.broken, place, settings, sandbox.name)
@@ -96,15 +97,6 @@ async def prepare(root: Path, settings: Settings, pool: SandboxPool) -> None:
     place = await build_sandbox_spec(workspace.check_root(root), settings)
     async with open_session(place, settings, pool=pool) as (_sandbox, session):
         await session.warm()
-
-
-def _selects_nothing(execution: Execution) -> bool:
-    return execution.status == NOT_FOUND and not collected_cases(execution) and not collect_errors(execution)
-
-
-def _whole_files(run: TestRun) -> TestRun:
-    files = tuple(dict.fromkeys(selector.split("::", 1)[0] for selector in run.selectors))
-    return TestRun(selectors=files, files=run.files, seconds=run.seconds, trace=run.trace, baseline=run.baseline)
 
 
 def _explain_failure(
