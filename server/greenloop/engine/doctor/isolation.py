@@ -117,7 +117,7 @@ async def run_probes(sandbox: Sandbox, probe: Probe, environment: Environment) -
 async def check_isolation(
     root: Path, settings: Settings, probes: Sequence[Probe]
 ) -> Mapping[str, Sequence[ProbeResult] | str]:
-    """What the probes found of each back end by name, or the reason why nothing could be tried.
+    """The findings of each back end by its name, or the reason why nothing could be tried.
 
     They are probed one by one, as they would disturb each other's limits. Never raises for missing parts.
     """
@@ -203,7 +203,7 @@ def _write_workspace(root: Path, marker: str, closed: list[str]) -> None:
 
 
 async def _run_inside(session: Session) -> dict[str, Finding]:
-    """Runs the probes; returns what they found, by promise."""
+    """Runs the probes; returns their findings by promise."""
     shared = [name for name in PROMISES if name not in (*ALONE, "time", "output", "remains")]
     execution = await _run(session, shared, LIMITS.seconds)
     findings = {name: _read_finding(execution, name) for name in shared}
@@ -225,7 +225,7 @@ async def _run(session: Session, names: list[str], seconds: float) -> Execution:
 
 
 def _read_finding(execution: Execution, name: str, *, killed: str = "") -> Finding:
-    """What a probe found; a run that a limit ended (`killed`) shows that the limit holds."""
+    """The finding of a probe; a run that a limit ended (`killed`) shows that the limit holds."""
     if killed and execution.killed == killed:
         return True, f"went over the limit: ended after {execution.seconds:.1f} s"
     for result in case_results(execution):
