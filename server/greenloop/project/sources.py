@@ -251,6 +251,45 @@ def find_module(name: str, root: Path, from_path: str = "", *, unsaved: Containe
     return None
 
 
+def find_off_path(name: str, root: Path, from_path: str = "") -> str | None:
+    """The folder of a top-level module or package that exists where the tests of `from_path` do not import from.
+
+    Such are the sources of a project that is not installed. The nearest one to `from_path` is returned.
+    """
+    folders = {folder for path in python_files(root) if (folder := _folder_of(name, path)) is not None}
+    on_path = set(import_roots(root, from_path)) - ({"src", "lib"} - set(pytest_option(root, "pythonpath")))
+    here = PurePosixPath(from_path).parts
+    off_path = [
+        folder
+        for folder in folders - on_path
+        if not (root / folder / "__init__.py").exists() and not is_trusted(f"{folder}/{name}.py")
+    ]
+    return min(off_path, key=lambda each: (-_common(PurePosixPath(each).parts, here), len(each), each), default=None)
+
+
+def _folder_of(name: str, path: str) -> str | None:
+    """The folder from which `import name` finds this file or its package."""
+    parts = PurePosixPath(path).parts
+    if parts[-1] == f"{name}.py":
+        return "/".join(parts[:-1])
+    if parts[-2:] == (name, "__init__.py"):
+        return "/".join(parts[:-2])
+    packages = (place for place in range(1, len(parts) - 1) if parts[place - 1 : place + 1] == ("src", name))
+    return next(("/".join(parts[:place]) for place in packages), None)
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    return next((place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
+
+
+def project_folder(root: Path, path: str) -> str | None:
+    """The nearest folder around a path that can be installed, "." for the root; None without one."""
+    for folder in (PurePosixPath(path), *PurePosixPath(path).parents):
+        if any((root / folder / name).is_file() for name in ("pyproject.toml", "setup.py", "setup.cfg")):
+            return str(folder)
+    return None
+
+
 def find_imports(source: str, path: str = "") -> list[tuple[str, tuple[str, ...], int]]:
     """Each import as (absolute module, names, line), in order; `import a.b` has no names.
 

@@ -140,6 +140,9 @@ def resolve_module(name: str, root: Path, from_path: str) -> str:
             folder = f"{base}/{parent.replace('.', '/')}" if base else parent.replace(".", "/")
             if (root / folder).is_dir():
                 return f"{folder}/{last}.py"
+        installed_from = sources.find_off_path(name.partition(".")[0], root, from_path)
+        if installed_from is not None:
+            return f"{installed_from}/{name.replace('.', '/')}.py"
     base = _base_for_new(root, from_path)
     return f"{base}/{name.replace('.', '/')}.py" if base else f"{name.replace('.', '/')}.py"
 

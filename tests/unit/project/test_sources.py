@@ -66,3 +66,23 @@ def test_imports_are_found_in_every_kind_of_statement():
         "key = lambda: 1\nwhile x: import k\n"
     )
     assert [name for name, _names, _line in sources.find_imports(text)] == [*"abcefgh", "i.j", "k"]
+
+
+@pytest.mark.parametrize(
+    ("files", "test", "folder"),
+    [
+        (["src/m.py"], "tests/test_m.py", "src"),
+        (["m.py"], "tests/test_m.py", None),
+        (["tests/m.py"], "tests/test_m.py", None),
+        (["packages/api/src/m/__init__.py"], "packages/api/tests/test_m.py", "packages/api/src"),
+        (["packages/api/src/m/cards.py"], "packages/api/tests/test_m.py", "packages/api/src"),
+        (["libs/a/m.py", "libs/b/m.py"], "libs/b/tests/test_m.py", "libs/b"),
+        (["pkg/__init__.py", "pkg/m.py"], "tests/test_m.py", None),
+        (["other/tests/m.py"], "tests/test_m.py", None),
+    ],
+)
+def test_a_module_outside_of_the_import_path(tmp_path, files, test, folder):
+    for path in [*files, test]:
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).touch()
+    assert sources.find_off_path("m", tmp_path, test) == folder

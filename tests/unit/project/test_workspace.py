@@ -184,6 +184,12 @@ def test_module_name(tmp_path, files, path, name):
         ({"app/test_m.py": "", "app/m.py": "", "m.py": ""}, "m", "app/test_m.py", "app/m.py"),
         ({"test_m.py": ""}, "pkg.m", "test_m.py", "pkg/m.py"),
         ({"test_m.py": "", "pkg/__init__.py": ""}, "pkg", "test_m.py", "pkg/__init__.py"),
+        (
+            {"packages/api/tests/test_m.py": "", "packages/api/src/api/__init__.py": ""},
+            "api.m",
+            "packages/api/tests/test_m.py",
+            "packages/api/src/api/m.py",
+        ),
     ],
 )
 def test_resolve_module(tmp_path, files, name, test, path):

@@ -129,6 +129,8 @@ def _missing_module(module: str, importer: _Importer, *, by_test: bool) -> Missi
     local = importer.module(top) is not None or (root / top).is_dir() or (root / "src" / top).is_dir()
     if not local and (not by_test or is_third_party(top, root)):
         return None
+    if module == top and sources.find_off_path(top, root, importer.path):
+        return None  # The project that has it is not installed.
     parent = module.rpartition(".")[0]
     parent_file = importer.module(parent) if parent else None
     if parent_file is not None and not parent_file.endswith("__init__.py"):

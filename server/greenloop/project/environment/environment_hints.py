@@ -1,4 +1,4 @@
-"""Lists the folders in which tools keep a project's environment: venv, PDM, Poetry, Pipenv, conda. Reads files only."""
+"""Lists the folders in which tools keep a project's environment: venv, uv, Poetry, tox and others. Reads files only."""
 
 from __future__ import annotations
 
@@ -10,40 +10,90 @@ import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
+
+from packaging.utils import canonicalize_name
 
 _WINDOWS = os.name == "nt"
 
 
 def environment_hints(root: Path, environ: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
     """Yields folders that may hold the project's environment, each with the name of its source, in order."""
-    yield root / ".venv", ".venv"
-    yield root / "venv", "venv"
+    yield from _virtual(root)
+    if named := environ.get("UV_PROJECT_ENVIRONMENT"):
+        yield root / named, "uv"
     if active_environment := environ.get("VIRTUAL_ENV"):
         yield Path(active_environment), "VIRTUAL_ENV"
+    for folder in _enclosing(root):  # of a uv workspace and its like, for all members
+        yield from ((each, f"{name} of {folder.name}") for each, name in _virtual(folder))
     if (pdm_python := _first_line(root / ".pdm-python")) and Path(pdm_python).is_absolute():
         yield Path(pdm_python).parent.parent, "PDM"
     yield from ((folder, "Poetry") for folder in _poetry(root, environ))
     yield from ((folder, "Pipenv") for folder in _pipenv(root, environ))
+    yield from ((folder, "pixi") for folder in _newest_first(root / ".pixi" / "envs", "default", "test"))
+    yield from ((folder, "direnv") for folder in _newest_first(root / ".direnv", "python-*"))
     # conda's base environment is not the project's; it is found on PATH like any other Python.
     if (prefix := environ.get("CONDA_PREFIX")) and environ.get("CONDA_DEFAULT_ENV") != "base":
         yield Path(prefix), "conda"
 
 
-def _poetry(root: Path, environ: Mapping[str, str]) -> list[Path]:
+def environments_of_runners(root: Path, environ: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
+    """Yields environments that Hatch, tox and nox made for runs of tests, as `environment_hints`."""
+    yield from ((folder, "Hatch") for folder in _hatch(root, environ))
+    for tool in ("tox", "nox"):
+        yield from ((folder, tool) for folder in _newest_first(root / f".{tool}", "py*", "test*"))
+
+
+def _virtual(folder: Path) -> Iterator[tuple[Path, str]]:
+    yield folder / ".venv", ".venv"
+    yield folder / "venv", "venv"
+
+
+def _enclosing(root: Path) -> Iterator[Path]:
+    """The folders around this one, up to the repository's; none where it is not in a repository."""
+    folders = [root, *root.parents]
+    end = next((place for place, folder in enumerate(folders) if (folder / ".git").exists()), 0)
+    yield from folders[1 : end + 1]
+
+
+def _newest_first(folder: Path, *patterns: str) -> Iterator[Path]:
+    """Environments for tests: of these names, the newest Python's first; tools for style and docs have others."""
+    for pattern in patterns:
+        found = [each for each in folder.glob(pattern) if each.is_dir()]
+        yield from sorted(found, key=lambda each: [int(part) for part in re.findall(r"\d+", each.name)], reverse=True)
+
+
+def _project_table(root: Path) -> tuple[dict[str, Any], str]:
+    """(the table of pyproject.toml, the project's name); empty where it cannot be read."""
     try:
         table = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
-        name = table.get("tool", {}).get("poetry", {}).get("name") or table.get("project", {}).get("name") or ""
+        name = table.get("tool", {}).get("poetry", {}).get("name") or table.get("project", {}).get("name")
     except (OSError, ValueError, AttributeError):
-        return []
-    if not isinstance(name, str) or not ("poetry" in table.get("tool", {}) or (root / "poetry.lock").exists()):
+        return {}, ""
+    return table, name if isinstance(name, str) else ""
+
+
+def _poetry(root: Path, environ: Mapping[str, str]) -> list[Path]:
+    table, name = _project_table(root)
+    if not ("poetry" in table.get("tool", {}) or (root / "poetry.lock").exists()):
         return []
     # Poetry's naming scheme: NAME-HASH-pyX.Y, with the hash of the project folder's path.
     clean_name = re.sub(r'[ $`!*@"\\\r\n\t]', "_", name.lower())[:42]
+    found = _cache(environ, "pypoetry").joinpath("virtualenvs").glob(f"{clean_name}-{_path_hash(root)}-py*")
+    return sorted(found, reverse=True)
+
+
+def _hatch(root: Path, environ: Mapping[str, str]) -> Iterator[Path]:
+    """Hatch's naming scheme: NAME/HASH/ENVIRONMENT, where the default environment has the project's name."""
+    name = canonicalize_name(_project_table(root)[1])
+    if name and not _WINDOWS and sys.platform != "darwin":
+        data = Path(environ.get("XDG_DATA_HOME") or Path(environ.get("HOME") or Path.home(), ".local/share"))
+        yield from _newest_first(data / "hatch/env/virtual" / name / _path_hash(root), "hatch-test*", "test*", name)
+
+
+def _path_hash(root: Path) -> str:
     digest = hashlib.sha256(os.path.normcase(os.path.realpath(root)).encode()).digest()
-    digest_prefix = base64.urlsafe_b64encode(digest).decode()[:8]
-    return sorted(
-        _cache(environ, "pypoetry").joinpath("virtualenvs").glob(f"{clean_name}-{digest_prefix}-py*"), reverse=True
-    )
+    return base64.urlsafe_b64encode(digest).decode()[:8]
 
 
 def _cache(environ: Mapping[str, str], tool: str) -> Path:

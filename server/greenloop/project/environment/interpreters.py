@@ -21,7 +21,7 @@ from pathlib import Path
 
 from greenloop.core.errors import CannotVerifyError
 from greenloop.project.environment import editable_installs
-from greenloop.project.environment.environment_hints import environment_hints
+from greenloop.project.environment.environment_hints import environment_hints, environments_of_runners
 from greenloop.project.settings import Settings
 from greenloop_sandbox import Environment
 
@@ -34,8 +34,9 @@ _WINDOWS = os.name == "nt"
 
 
 def find_environment(root: Path, settings: Settings, *, environ: Mapping[str, str] | None = None) -> Environment:
-    """The environment of this project: setting `interpreter`, `.venv` or `venv` in the root, VIRTUAL_ENV, PDM's,
-    Poetry's, Pipenv's and conda's, else `python3` on PATH.
+    """The environment of this project: setting `interpreter`, `.venv` or `venv` in the root, VIRTUAL_ENV, `.venv` of
+    the repository around it, that of PDM, Poetry, Pipenv, pixi, direnv, conda, Hatch, tox or nox, else `python3` on
+    PATH.
 
     Raises `CannotVerifyError` if there is none, if the chosen one is broken, or if it is older than Python 3.9.
     """
@@ -55,7 +56,19 @@ def _find(root: Path, settings: Settings, environ: Mapping[str, str]) -> Environ
         for folder, source in environment_hints(root, environ)
         if not (source == "VIRTUAL_ENV" and _is_hook_environment(folder))
     )
-    return next(filter(None, hinted), None) or _find_system(root, environ)
+    return next(filter(None, hinted), None) or _find_of_runners(root, environ) or _find_system(root, environ)
+
+
+def _find_of_runners(root: Path, environ: Mapping[str, str]) -> Environment | None:
+    """The first whole environment with pytest that a runner of tests has made."""
+    for folder, source in environments_of_runners(root, environ):
+        try:
+            found = _read_folder(folder, source, root)
+        except CannotVerifyError:
+            continue
+        if found is not None and found.has_pytest and found.version >= OLDEST:
+            return found
+    return None
 
 
 def _read_folder(folder: Path, source: str, root: Path) -> Environment | None:

@@ -323,3 +323,10 @@ def test_what_the_definition_of_a_record_decides_is_no_method(tmp_path, source, 
     lay(tmp_path, {"m.py": source, "test_m.py": f"from m import Foo\n{test}\n"})
     kind = "AttributeError" if "attribute" in message else "TypeError"
     assert (ask(tmp_path, message, "test_m.py", kind=kind) is not None) is stub
+
+
+def test_a_module_that_exists_elsewhere_is_not_written_a_second_time(tmp_path):
+    test = "packages/api/tests/test_cards.py"
+    files = {"packages/api/src/api/cards.py": "def last4(n):\n    return n\n", test: "from api.cards import last4\n"}
+    lay(tmp_path, files)
+    assert ask(tmp_path, "No module named 'api'", test, kind="ModuleNotFoundError") is None

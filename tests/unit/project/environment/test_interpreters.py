@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import os
 import sys
 
 import pytest
@@ -39,6 +42,58 @@ def test_the_order(tmp_path):
     assert (chosen.source, chosen.prefix) == ("setting", elsewhere)
     assert find_environment(root, active, interpreter=str(elsewhere / "bin" / "python")).prefix == elsewhere
     assert find_environment(root, active, interpreter=".venv").prefix == root / ".venv"
+
+
+def test_a_member_of_a_workspace_uses_the_environment_around_it(tmp_path):
+    (tmp_path / "repo" / ".git").mkdir(parents=True)
+    root = tmp_path / "repo" / "packages" / "api"
+    root.mkdir(parents=True)
+    make_venv(tmp_path / ".venv")  # outside of the repository
+    assert find_environment(root, {"PATH": os.environ["PATH"]}).source == "PATH"
+    around = make_venv(tmp_path / "repo" / ".venv")
+    found = find_environment(root)
+    assert (found.prefix, found.source) == (around, ".venv of repo")
+    own = make_venv(root / ".venv")
+    assert find_environment(root).prefix == own
+
+
+@pytest.mark.parametrize(
+    ("folders", "chosen", "source"),
+    [
+        ([".tox/py39", ".tox/py311", ".tox/lint"], ".tox/py311", "tox"),
+        ([".tox/docs", ".nox/tests-3-12"], ".nox/tests-3-12", "nox"),
+        ([".pixi/envs/default"], ".pixi/envs/default", "pixi"),
+        ([".direnv/python-3.9", ".direnv/python-3.11"], ".direnv/python-3.11", "direnv"),
+    ],
+)
+def test_environments_that_other_tools_keep_in_the_project(tmp_path, folders, chosen, source):
+    for folder in folders:
+        make_venv(tmp_path / folder, pytest_too=True)
+    found = find_environment(tmp_path)
+    assert (found.prefix, found.source) == (tmp_path / chosen, source)
+
+
+def test_an_environment_of_tox_without_pytest_or_broken_is_passed_over(tmp_path):
+    make_venv(tmp_path / ".tox" / "py312")
+    (tmp_path / ".tox" / "py313").mkdir()
+    (tmp_path / ".tox" / "py313" / "pyvenv.cfg").write_text("home = /nowhere\nversion = 3.13.1\n")
+    assert find_environment(tmp_path, {"PATH": os.environ["PATH"]}).source == "PATH"
+    usable = make_venv(tmp_path / ".tox" / "py311", pytest_too=True)
+    assert find_environment(tmp_path, {"PATH": os.environ["PATH"]}).prefix == usable
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the folder is that of Linux")
+def test_hatch_keeps_environments_by_the_projects_name_and_place(tmp_path):
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "pyproject.toml").write_text("[project]\nname = 'My_Proj.x'\n")
+    mark = base64.urlsafe_b64encode(hashlib.sha256(str(root.resolve()).encode()).digest()).decode()[:8]
+    data = tmp_path / "data" / "hatch" / "env" / "virtual" / "my-proj-x" / mark
+    default = make_venv(data / "my-proj-x", pytest_too=True)
+    environ = {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / "data")}
+    assert find_environment(root, environ).prefix == default
+    tests = make_venv(data / "hatch-test.py3.11", pytest_too=True)
+    assert find_environment(root, environ).prefix == tests
 
 
 def test_a_path_with_dots_is_written_without_them(tmp_path):
@@ -86,9 +141,6 @@ def test_poetry_pdm_pipenv_and_conda(tmp_path):
     folder = make_venv(tmp_path / ".local" / "share" / "virtualenvs" / "root-abc")
     (folder / ".project").write_text(f"{root}\n")
     assert find_environment(root, home).source == "Pipenv"
-
-    import base64
-    import hashlib
 
     mark = base64.urlsafe_b64encode(hashlib.sha256(str(root.resolve()).encode()).digest()).decode()[:8]
     make_venv(tmp_path / "cache" / "pypoetry" / "virtualenvs" / f"my_app-{mark}-py{VERSION}")

@@ -167,6 +167,8 @@ def _explain_module(observed: ObservedFailure, module: str) -> tuple[str, Values
     *folders, name = module.split(".")
     top_level = module.partition(".")[0]
     values = {"top_level": top_level, "package": REMOVED.get(top_level) or _distribution(module)}
+    if module == top_level and (off_path := _off_path(module, observed)):
+        return off_path
     if _is_local(module, observed):
         return "local", values
     if top_level in {"tkinter", "_tkinter", "turtle"}:
@@ -192,6 +194,19 @@ def _explain_module(observed: ObservedFailure, module: str) -> tuple[str, Values
     return "misspelt" if is_misspelt else "not installed", values
 
 
+def _off_path(module: str, observed: ObservedFailure) -> tuple[str, Values] | None:
+    """A module of the workspace that is in no folder from which the tests import."""
+    from_path = observed.own_frame.path if observed.own_frame else ""
+    folder = sources.find_off_path(module, observed.root, from_path) if observed.root else None
+    if observed.root is None or folder is None:
+        return None
+    project = sources.project_folder(observed.root, folder)
+    if project is None and is_third_party(module, observed.root):
+        return None
+    return "of a project" if project else "off path", {"folder": folder, "project": project or ""}
+
+
+_OFF_PATH = "'{module}' is in {folder}, from which the tests do not import"
 _MISSING = ("the package '{package}' is missing in {python}", "Install it: {python} -m pip install {package}")
 _REQUIRED = (
     "{name} {present} is installed in {python}, and {requirement} is required",
@@ -261,6 +276,9 @@ ROWS: list[Row[ObservedFailure]] = [
         _REINSTALL, _module("other build")),
     Row(_NO_MODULE, "the installed '{package}'{installed} has no module '{module}'", _UPGRADE,
         _module("other version")),
+    Row(_NO_MODULE, _OFF_PATH, "Install its project: {python} -m pip install -e {project}. Or name the folder in the "
+        "setting `pythonpath` of pytest.", _module("of a project")),
+    Row(_NO_MODULE, _OFF_PATH, "Name the folder in the setting `pythonpath` of pytest.", _module("off path")),
     Row(_NO_MODULE, *_MISSING, _module("not installed")),
     Row(_NO_MODULE, "neither the workspace nor {python} has a module '{top_level}'",
         "Install its package ({python} -m pip install ...), or write it.", _module("unknown")),

@@ -19,6 +19,7 @@ TABLES = (
     packages.PLUGIN_ROWS, packages.ROWS, machine.DISPLAY_ROWS, machine.ROWS, sandbox_limits.VARIABLE_ROWS,
     sandbox_limits.ROWS, collection._KILL_ROWS, collection._OUTPUT_ROWS,
 )  # fmt: skip
+NAME_THE_FOLDER = "name the folder in the setting `pythonpath` of pytest."
 ROWS = [*chain.from_iterable(TABLES)]
 
 
@@ -77,6 +78,25 @@ def test_a_row_fills_in_its_sentence_and_remedy(kind, message, path, sentence, r
     frames = (Frame(path=path, line=1, function="f"),) if path else ()
     fault = faults.find_environment_fault([Failure(type=kind, message=message, frames=frames)], ENVIRONMENT)
     assert fault == faults.Fault(sentence=f"This fails because {sentence}.", remedy=remedy)
+
+
+@pytest.mark.parametrize(
+    ("files", "folder", "remedy"),
+    [
+        (["packages/api/pyproject.toml", "packages/api/src/api/__init__.py"], "packages/api/src",
+         f"Install its project: /py -m pip install -e packages/api. Or {NAME_THE_FOLDER}"),
+        (["src/api.py"], "src", NAME_THE_FOLDER.capitalize()),
+    ],
+)  # fmt: skip
+def test_sources_that_are_not_installed_are_named(tmp_path, files, folder, remedy):
+    for path in files:
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).touch()
+    failure = Failure(type="ModuleNotFoundError", message="No module named 'api'")
+    fault = faults.find_environment_fault([failure], ENVIRONMENT, root=tmp_path)
+    assert fault == faults.Fault(
+        sentence=f"This fails because 'api' is in {folder}, from which the tests do not import.", remedy=remedy
+    )
 
 
 @pytest.mark.parametrize(
