@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from greenloop.core import registry
-from greenloop.core.docstrings.ambiguity import REMEDY, find_doubts, is_testable, why_unusable
 from greenloop.core.docstrings.documentation import read_documentation
+from greenloop.core.docstrings.testability import REMEDY, find_untestable_effects, why_unusable
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.ports import Tools
 from greenloop.core.records.problem import Problem
@@ -70,10 +70,9 @@ async def _with_generated_tests(
     if parts and _may_generate(context, problem, spec):
         documentation = read_documentation(problem.files[region.path], region.start, region.end)
         unusable_reason = why_unusable(region.qualname, documentation.docstring)
-        spec += Spec(doubts=find_doubts(documentation.header, documentation.docstring or ""))
-        for name in (
-            parts if not unusable_reason and is_testable(documentation.header, documentation.docstring or "") else ()
-        ):
+        effects = find_untestable_effects(documentation.header, documentation.docstring or "")
+        spec += Spec(doubts=effects)
+        for name in () if unusable_reason or effects else parts:
             if not stored.has(PROVENANCE[name]):
                 context.report_status("writing tests from the docstring")
                 spec += stored.without_struck(
