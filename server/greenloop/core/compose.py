@@ -132,7 +132,7 @@ def _compose_file(text: str, texts: Mapping[Region, str], imports: Sequence[str]
         )
         block = [*[""] * (2 - blank_rows), *block]
     _insert(rows, insertion, block, newline)
-    insert_imports(rows, module, bare_rows, _not_there(text, imports), newline)
+    _insert_imports(rows, module, bare_rows, _not_there(text, imports), newline)
     if rows and not ends_with_newline:
         rows[-1] = rows[-1].rstrip("\r\n")
     return "".join(rows)
@@ -172,7 +172,7 @@ def _statement_start(module: ast.Module, bare: Sequence[str], line: int) -> int:
     return start
 
 
-def insert_imports(
+def _insert_imports(
     rows: list[str], module: ast.Module, bare: Sequence[str], imports: Sequence[str], newline: str
 ) -> None:
     """Inserts imports into `rows`; `module` and `bare_rows` (without line ends) are the file without them."""

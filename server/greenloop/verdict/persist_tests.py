@@ -1,8 +1,8 @@
 """Writes generated, confirmed and example tests into the project's own test file.
 
-The file is the one that already tests the module, else a new one among the project's tests; the style is that of the
-file (`core/testfiles`), and the project's own formatter lays the code out. Tests are offered only after they passed in
-the sandbox with the accepted code.
+The file is the one that already tests the module, else a new one among the project's tests; the tests are plain
+functions, which the project's own formatter lays out. Tests are offered only after they passed in the sandbox with the
+accepted code.
 """
 
 from __future__ import annotations
@@ -21,10 +21,7 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance
-from greenloop.core.testfiles.append import FileForm, append_tests, detect_style, new_tests, render_tests
-from greenloop.core.testfiles.imports import resolve_imports
-from greenloop.core.testfiles.naming import class_name
-from greenloop.core.testfiles.render import KINDS, render_case, without_repeated_remarks
+from greenloop.core.testfiles.append import REMARKS, append_tests, is_unittest, render_tests
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.core.text.encoding import declared_encoding, why_not_encodable
 from greenloop.project import sources
@@ -69,14 +66,13 @@ def build_addition(
     that broke earlier attempts are kept in them as explicit examples.
     """
     region = problem.regions[0]
-    cases = [case for case in problem.spec.cases if case.provenance in KINDS and case.id not in without]
+    cases = [case for case in problem.spec.cases if case.provenance in REMARKS and case.id not in without]
     left_out: list[str] = []
     if not hypothesis and any(case.provenance is Provenance.PROPERTY for case in cases):
         cases = [case for case in cases if case.provenance is not Provenance.PROPERTY]
         left_out.append("The property tests were not written: Hypothesis is not installed in the project.")
-    name = plain_name(region.qualname)
     module = sources.module_name(region.path, problem.root)
-    path, style_example = choose_file(problem, text_of)
+    path = choose_file(problem, text_of)
     before = text_of(path)
     text = before or ""
     if isinstance(parse_module(with_plain_ends(text)), SyntaxError):
@@ -87,29 +83,30 @@ def build_addition(
         absolute = sources.absolute_module(spelling.lstrip("."), level, path)
         return spelling == module or sources.find_module(absolute, problem.root, path) == region.path
 
-    style = detect_style(text) if before is not None else detect_style(style_example)
-    taken = set(re.findall(r"\b\w+\b", text))
+    order = list(REMARKS)
     tests = []
-    for case in sorted(cases, key=lambda each: list(KINDS).index(each.provenance)):
-        test = render_case(case, problem.spec.files, module, name, taken, attempts)
-        if test is None or why_not_encodable(test.body, declared_encoding(text)):
+    for case, test in render_tests(
+        sorted(cases, key=lambda each: order.index(each.provenance)),
+        problem.spec.files,
+        text,
+        module=module,
+        function=plain_name(region.qualname),
+        is_target=is_target,
+        attempts=attempts,
+    ):
+        if test is None or why_not_encodable(test.code, declared_encoding(text)):
             left_out.append(f"`{case.source}` was not written: it cannot be expressed in {path}.")
-            continue
-        taken.add(test.name)
-        tests.append(test)
-    names = sorted({each for test in tests for each in test.uses})
-    imports = resolve_imports(text, module, is_target, names)
-    tests = new_tests(text, style, imports, tests)
+        else:
+            tests.append(test)
     if not tests:
         return Addition(left_out=tuple(left_out))
-    title = class_name(name, taken)
-    prefix = path if style.kind is FileForm.FUNCTIONS else f"{path}::{title}"
-    code = render_tests(style, imports, without_repeated_remarks(tests), title)
+    code = format_code("\n\n\n".join(test.code for test in tests) + "\n", problem.root, path)
+    imports = dict.fromkeys(each for test in tests for each in test.imports)
     return Addition(
         path=path,
         before=before,
-        after=append_tests(text, style, imports, tests, format_code(code, problem.root, path)),
-        ids={test.case: f"{prefix}::{test.name}" for test in tests},
+        after=append_tests(text, code, [*imports]),
+        ids={test.case: f"{path}::{test.name}" for test in tests},
         left_out=tuple(left_out),
     )
 
@@ -205,10 +202,10 @@ def _unproved_tests(problem: Problem, proposed: Addition, ids: Collection[str]) 
 # -- the file ---------------------------------------------------------------------------------------------------------
 
 
-def choose_file(problem: Problem, text_of: Callable[[str], str | None]) -> tuple[str, str]:
-    """Returns the test file's path, and the text of a file whose style a new one follows.
+def choose_file(problem: Problem, text_of: Callable[[str], str | None]) -> str:
+    """The test file that imports the module and names the function most, else a new one among the project's tests.
 
-    Chooses the test file that imports the module and names the function most, else a new one among the project's tests.
+    A file of `unittest` classes is left alone.
     """
     root, target = problem.root, problem.regions[0].path
     name = plain_name(problem.regions[0].qualname).partition(".")[0]
@@ -217,18 +214,16 @@ def choose_file(problem: Problem, text_of: Callable[[str], str | None]) -> tuple
     paths = [path for path in {*sources.python_files(root), *problem.buffers} if sources.is_test_file(path, patterns)]
     texts = {path: text for path in sorted(paths) if (text := text_of(path)) is not None and path != target}
     tests = {path: text for path, text in texts.items() if isinstance(parse_module(with_plain_ends(text)), ast.Module)}
-    importing = {path: text for path, text in tests.items() if _imports(problem, path, text)}
+    importing = {path: text for path, text in tests.items() if not is_unittest(text) and _imports(problem, path, text)}
     if importing:
         own = {path for path in importing if stem in PurePosixPath(path).stem.replace("test", "").strip("_").split(".")}
 
         def rank(path: str) -> tuple[bool, int, int]:
             return path in own, len(re.findall(rf"\b{re.escape(name)}\b", importing[path])), -len(path)
 
-        best = max(sorted(importing), key=rank)
-        return best, importing[best]
+        return max(sorted(importing), key=rank)
     folder = _folder(tests=tests, target=target, test_paths=sources.pytest_option(root, "testpaths"))
-    new_path = _new_file_name(folder, problem, patterns, tests)
-    return new_path, next((tests[path] for path in tests if str(PurePosixPath(path).parent) == folder), "")
+    return _new_file_name(folder, problem, patterns, tests)
 
 
 def _imports(problem: Problem, path: str, text: str) -> bool:

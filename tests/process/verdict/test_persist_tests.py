@@ -84,14 +84,11 @@ def test_into_the_file_that_tests_the_module(project):
     assert made.before == OLD
     assert made.after == OLD.replace("rle\n", "rle\nimport pytest\n", 1) + (
         "\n\n# Generated from the docstring by greenloop, supported by votes.\n"
-        "def test_rle_of_empty_string():\n    assert rle('') == []\n\n\n"
-        "def test_rle_of_aab():\n    assert rle('aab') == [('a', 2), ('b', 1)]\n\n\n"
-        "def test_rle_of_5_raises_type_error():\n    with pytest.raises(TypeError):\n        rle(5)\n"
+        "def test_rle_1():\n    assert rle('') == []\n\n\n"
+        "def test_rle_aab():\n    assert rle('aab') == [('a', 2), ('b', 1)]\n\n\n"
+        "def test_rle_5_raises_typeerror():\n    with pytest.raises(TypeError):\n        rle(5)\n"
     )
-    assert (
-        made.ids[f"{next(iter(made.ids)).partition('::')[0]}::test_designed_1"]
-        == "test_codec.py::test_rle_of_empty_string"
-    )
+    assert made.ids[f"{next(iter(made.ids)).partition('::')[0]}::test_designed_1"] == "test_codec.py::test_rle_1"
     assert project.runs(made) == "5 passed"
 
 
@@ -101,18 +98,10 @@ def test_the_projects_formatter_lays_out_the_new_tests_and_nothing_else(project)
     made = project.add(project.checks(*LINES[:2]))
     assert made.after == old + (
         "\n\n# Generated from the docstring by greenloop, supported by votes.\n"
-        'def test_rle_of_empty_string():\n    assert rle("") == []\n\n\n'
-        'def test_rle_of_aab():\n    assert rle("aab") == [\n        ("a", 2),\n        ("b", 1),\n    ]\n'
+        'def test_rle_1():\n    assert rle("") == []\n\n\n'
+        'def test_rle_aab():\n    assert rle("aab") == [\n        ("a", 2),\n        ("b", 1),\n    ]\n'
     )
     assert project.runs(made) == "3 passed"
-
-
-def test_the_formatter_decides_on_the_indentation_of_a_class(project):
-    old = "import unittest\n\nimport codec\n\n\nclass TestCodec(unittest.TestCase):\n    def test_a(self):\n        pass\n"
-    project({"test_codec.py": old, "ruff.toml": "[format]\nindent-style = 'tab'\nline-ending = 'cr-lf'\n"})
-    made = project.add(project.checks(*LINES[:1]))
-    assert made.after.endswith('\tdef test_rle_of_empty_string(self):\n\t\tself.assertEqual(codec.rle(""), [])\n')
-    assert project.runs(made) == "2 passed"
 
 
 def test_a_new_file_among_the_projects_tests(project):
@@ -135,51 +124,26 @@ def test_beside_the_module_where_there_are_no_tests(project):
     assert project.runs(made) == "2 passed"
 
 
-def test_a_unittest_file_gets_a_class_of_its_own_before_its_main(project):
-    old = (
-        "import unittest\n\nimport codec\n\n\nclass TestCodec(unittest.TestCase):\n  def test_a(self):\n"
-        "    self.assertEqual(codec.rle('a'), [('a', 1)])\n\n\nif __name__ == '__main__':\n  unittest.main()\n"
-    )
+def test_beside_unittest_classes_a_file_of_its_own(project):
+    old = "import unittest\n\nimport codec\n\n\nclass TestCodec(unittest.TestCase):\n    def test_a(self):\n        pass\n"
     project({"test_codec.py": old})
-    made = project.add()
-    new = (
-        "class TestRle(unittest.TestCase):\n  # Generated from the docstring by greenloop, supported by votes.\n"
-        "  def test_rle_of_empty_string(self):\n    self.assertEqual(codec.rle(''), [])\n\n"
-        "  def test_rle_of_aab(self):\n    self.assertEqual(codec.rle('aab'), [('a', 2), ('b', 1)])\n\n"
-        "  def test_rle_of_5_raises_type_error(self):\n    with self.assertRaises(TypeError):\n      codec.rle(5)\n\n\n"
-    )
-    assert made.after == old.replace("if __name__", new + "if __name__")
-    assert project.runs(made) == "4 passed"
-    done = subprocess.run(
-        [sys.executable, "test_codec.py"], cwd=project.root, capture_output=True, text=True, check=False
-    )
-    assert "Ran 4 tests" in done.stderr
-
-
-def test_classes_of_functions(project):
-    project(
-        {
-            "test_codec.py": "from codec import rle\n\n\nclass TestRle:\n    def test_a(self):\n        assert rle('a') == [('a', 1)]\n"
-        }
-    )
-    made = project.add(project.checks(*LINES[:2]))
-    assert "\n\n\nclass TestRle2:\n    # Generated" in made.after
-    assert "    def test_rle_of_aab(self):\n        assert rle('aab') == [('a', 2), ('b', 1)]\n" in made.after
-    assert project.runs(made) == "3 passed"
+    made = project.add(project.checks(*LINES[:1]))
+    assert (made.path, made.before) == ("test_codec_rle.py", None)
+    assert project.runs(made) == "2 passed"
 
 
 @pytest.mark.parametrize(
     ("head", "called"),
     [
-        ("import pkg.codec as c\n", "assert c.rle('') == []"),
-        ("import pkg.codec\n", "assert pkg.codec.rle('') == []"),
-        ("from pkg import codec\n", "assert codec.rle('') == []"),
-        ("from pkg.codec import rle as encode\n", "assert encode('') == []"),
+        ("import pkg.codec as c\n", "from pkg.codec import rle\n"),
+        ("import pkg.codec\n", "from pkg.codec import rle\n"),
+        ("from pkg import codec\n", "from pkg.codec import rle\n"),
+        ("from pkg.codec import rle as encode\n", "from pkg.codec import rle\n"),
         ("from pkg.codec import OTHER\n", "assert rle('') == []"),
-        ("from pkg.codec import OTHER\n\nrle = 'taken'\n", "assert pkg.codec.rle('') == []"),
+        ("from pkg.codec import OTHER\n\nrle = 'taken'\n", "    from pkg.codec import rle\n    assert rle('') == []"),
     ],
 )
-def test_the_module_is_reached_as_the_file_reaches_it(project, head, called):
+def test_the_function_is_imported_once_and_never_hides_another(project, head, called):
     project(
         {"pkg/__init__.py": "", "test_pkg.py": f"{head}\n\ndef test_a():\n    assert 'a'\n"},
         "pkg/codec.py",
@@ -209,7 +173,7 @@ def test_line_ends_tabs_and_a_missing_last_line_end(project):
     project({"test_codec.py": old})
     made = project.add(project.checks(*LINES[:1]))
     assert made.after.startswith(old + "\r\n\r\n\r\n#")
-    assert made.after.endswith("def test_rle_of_empty_string():\r\n\tassert rle('') == []\r\n")
+    assert made.after.endswith("def test_rle_1():\r\n    assert rle('') == []\r\n")
     assert project.runs(made) == "2 passed"
 
 
@@ -274,7 +238,7 @@ def test_without_hypothesis_in_the_project_properties_are_left_out_and_said(proj
 
 
 def test_names_are_readable_and_never_taken(project):
-    project({"test_codec.py": OLD + "\n\ndef test_rle_of_empty_string():\n    pass\n"})
+    project({"test_codec.py": OLD + "\n\ndef test_rle_1():\n    pass\n"})
     lines = [
         "assert rle('') == []",
         "assert rle([1, -2]) == [(1, 1), (-2, 1)]",
@@ -283,10 +247,10 @@ def test_names_are_readable_and_never_taken(project):
     ]
     made = project.add(project.checks(*lines))
     assert [each.rpartition("::")[2] for each in made.ids.values()] == [
-        "test_rle_of_empty_string_1",
-        "test_rle_of_1_minus_2",
-        "test_rle_1",
         "test_rle_2",
+        "test_rle_1_2",
+        "test_rle_3",
+        "test_rle_4",
     ]
     assert project.runs(made) == "6 passed"
 
@@ -294,7 +258,7 @@ def test_names_are_readable_and_never_taken(project):
 def test_what_the_file_says_already_is_not_written_again(project):
     project({"test_codec.py": "from codec import rle\n\n\ndef test_empty():\n    assert rle('') == []\n"})
     made = project.add(project.checks(*LINES[:2]))
-    assert [each.rpartition("::")[2] for each in made.ids.values()] == ["test_rle_of_aab"]
+    assert [each.rpartition("::")[2] for each in made.ids.values()] == ["test_rle_aab"]
 
 
 def test_a_file_that_cannot_be_parsed_is_left_alone(project):
