@@ -53,8 +53,8 @@ async def test_an_existing_test_file_is_added_to(docstring):
     )
     assert outcome.solved
     assert outcome.before["tests/test_rle.py"] == old
-    assert outcome.after["tests/test_rle.py"].startswith(old)
-    assert "    assert m.rle('aab') == [('a', 2), ('b', 1)]\n" in outcome.after["tests/test_rle.py"]
+    assert outcome.after["tests/test_rle.py"].startswith(old.replace("import m\n", "import m\nfrom m import rle\n"))
+    assert "    assert rle('aab') == [('a', 2), ('b', 1)]\n" in outcome.after["tests/test_rle.py"]
     (docstring.root / "conftest.py").write_text("")
     assert pytest_of(docstring.root, replace(outcome)).endswith("passed")
 

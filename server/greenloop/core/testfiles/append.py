@@ -100,9 +100,8 @@ def append_tests(text: str, code: str, imports: Sequence[str]) -> str:
         blank = re.search(r"\n(\s*)\Z", with_plain_ends(text))
         text += newline * max(2 - (blank[1].count("\n") if blank else 0), 0)
     elif imports:
-        text = (
-            "".join(f"{each}\n" for each in sorted(imports, key=lambda each: (each.startswith("from"), each))) + "\n\n"
-        )
+        plain_first = sorted(imports, key=lambda each: (each.startswith("from"), each))
+        text = "\n".join([*plain_first, "", "", ""])
     return text + "".join(f"{row.rstrip()}{newline}" for row in with_plain_ends(code).rstrip("\n").split("\n"))
 
 
