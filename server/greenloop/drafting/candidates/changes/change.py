@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import wraps
 from itertools import accumulate
 
 from greenloop.core.python.ast_source import FUNCTIONS, Fragment, Function, docstring_statement, parse_fragment
@@ -98,7 +99,7 @@ def source_of(node: ast.expr | ast.stmt, fragment: Fragment) -> str:
     return b"\n".join(rows).decode()
 
 
-def change_of(fragment: Fragment, edits: Iterable[Edit], kind: Kind) -> Change:
+def change_of(fragment: Fragment, edits: Iterable[Edit], kind: Kind, *imports: str) -> Change:
     """The fragment's text with all of these edits, none of which overlap."""
     rows = [f"{line}\n".encode() for line in fragment.lines]
     starts = [0, *accumulate(map(len, rows))]
@@ -108,4 +109,38 @@ def change_of(fragment: Fragment, edits: Iterable[Edit], kind: Kind) -> Change:
         start, end = starts[edit.line - 1] + edit.start, starts[(edit.end_line or edit.line) - 1] + edit.end
         text = text[:start] + edit.new.encode() + text[end:]
     first = in_order[0].line - fragment.shift
-    return Change(line=first, text=text[starts[fragment.shift] : -1].decode(), kind=kind)
+    return Change(line=first, text=text[starts[fragment.shift] : -1].decode(), kind=kind, imports=imports)
+
+
+Slip = Change | Sequence[Edit]
+"""Edits that are tried together, or the change that they make."""
+
+
+def function_slip(make: Callable[[Fragment, Function, Attempt], Iterator[Slip]]) -> Make:
+    """Makes the changes of a text that is a function; none of any other."""
+
+    @wraps(make)
+    def changes(text: str, attempt: Attempt) -> Iterator[Change]:
+        if (found := parse_function(text)) is not None:
+            yield from _changes(found[0], make(*found, attempt))
+
+    return changes
+
+
+def fragment_slip(make: Callable[[Fragment, Attempt], Iterator[Slip]]) -> Make:
+    """Makes the changes of a text that can be parsed; none of any other."""
+
+    @wraps(make)
+    def changes(text: str, attempt: Attempt) -> Iterator[Change]:
+        if isinstance(parsed := parse_fragment(text), Fragment):
+            yield from _changes(parsed, make(parsed, attempt))
+
+    return changes
+
+
+def _changes(parsed: Fragment, slips: Iterator[Slip]) -> Iterator[Change]:
+    for each in slips:
+        if isinstance(each, Change):
+            yield each
+        elif each:
+            yield change_of(parsed, each, Kind.SLIP)

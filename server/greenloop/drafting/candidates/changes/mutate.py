@@ -21,25 +21,29 @@ from greenloop.drafting.candidates.changes.expected_returns import expected_retu
 from greenloop.drafting.candidates.changes.missing_imports import add_missing_imports, with_missing_imports
 from greenloop.drafting.candidates.changes.moved_statements import moved_statements
 from greenloop.drafting.candidates.changes.one_token import one_token
-from greenloop.drafting.candidates.changes.slips.alternatives import alternatives
-from greenloop.drafting.candidates.changes.slips.arguments import wrong_arguments
-from greenloop.drafting.candidates.changes.slips.calls import calls
-from greenloop.drafting.candidates.changes.slips.conversions import conversions
-from greenloop.drafting.candidates.changes.slips.declarations import declarations
-from greenloop.drafting.candidates.changes.slips.decorators import decorators
-from greenloop.drafting.candidates.changes.slips.exception_types import exception_types
-from greenloop.drafting.candidates.changes.slips.float_equality import float_equality
-from greenloop.drafting.candidates.changes.slips.iterations import iterations
-from greenloop.drafting.candidates.changes.slips.late_binding import late_binding
-from greenloop.drafting.candidates.changes.slips.method_access import method_access
-from greenloop.drafting.candidates.changes.slips.missing_return import missing_return
-from greenloop.drafting.candidates.changes.slips.missing_scopes import missing_scopes
-from greenloop.drafting.candidates.changes.slips.missing_super import missing_super
-from greenloop.drafting.candidates.changes.slips.misspelled import misspelled_names
-from greenloop.drafting.candidates.changes.slips.moved_names import moved_names
-from greenloop.drafting.candidates.changes.slips.mutable_defaults import mutable_defaults
-from greenloop.drafting.candidates.changes.slips.own_attributes import own_attributes
-from greenloop.drafting.candidates.changes.slips.replaced_names import replaced_names
+from greenloop.drafting.candidates.changes.slips.calls import calls, wrong_arguments
+from greenloop.drafting.candidates.changes.slips.classes import declarations, own_attributes
+from greenloop.drafting.candidates.changes.slips.functions import (
+    decorators,
+    late_binding,
+    method_access,
+    missing_return,
+    missing_super,
+    mutable_defaults,
+)
+from greenloop.drafting.candidates.changes.slips.names import (
+    missing_scopes,
+    misspelled_names,
+    moved_names,
+    replaced_names,
+)
+from greenloop.drafting.candidates.changes.slips.values import (
+    alternatives,
+    conversions,
+    exception_types,
+    float_equality,
+    iterations,
+)
 
 MOST = 240  # changes of one stage
 SHORT = 80  # changes of a function for which there is time in any case

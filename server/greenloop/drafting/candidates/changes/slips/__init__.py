@@ -1,1 +1,1 @@
-"""Slips: changes to which a failure, or the code by itself, points. One file each, in the order of `SLIP_MAKERS`."""
+"""Slips: changes to which a failure, or the code by itself, points. One file for each family."""
