@@ -35,7 +35,7 @@ from greenloop.notebook.cell_source import Kind, rows_of
 from greenloop.notebook.layout import Cell, Notebook
 from greenloop.wording.attempt import result_and_error
 from greenloop.wording.generated_tests import ChangedTests
-from greenloop.wording.model import describe_model
+from greenloop.wording.model import describe_asking
 from greenloop.wording.notes import note_lines
 from greenloop.wording.outcome import outcome_sentence
 
@@ -255,7 +255,7 @@ def _describe(event: Event, limit: int, tests: ChangedTests) -> Iterable[str]:
     """Each attempt in a line, and each generated test again whenever its trust changes."""
     match event:
         case Started():
-            model = f"asking {describe_model(event.model, event.kind)}"
+            model = describe_asking(event.model, event.kind)
             return [model, f"baseline: {result_and_error(event.baseline)}"]
         case Looked():
             return [f"attempt {event.attempt}/{limit} looks: {event.look.summary}"]

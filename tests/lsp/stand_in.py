@@ -31,6 +31,8 @@ from greenloop.lsp.features import models, troubleshooting
 from greenloop.lsp.presenters.diagnostics import RunDiagnostics
 from greenloop.lsp.runs import apply_edit, editor_user
 from greenloop.lsp.server import create_server, serve
+from greenloop.models.embedded import default_model
+from greenloop.models.providers import none
 from greenloop_sandbox import CaseResult, Failure, Frame
 from scripted_attempt import emit_attempt
 
@@ -98,6 +100,8 @@ class Play:
         self, request, *, settings, emit, report_status=lambda _text: None, user=None, opener=None, pool=None
     ):
         name = settings.model.partition(":")[2] or "solve"
+        if not settings.model and "--without-model" in sys.argv:
+            name = (await default_model.choose(settings)).partition(":")[2] or "modelless"
         name = "asked" if settings.model.partition("/")[0] in ("editor", "openai") else name
         self.user, self.opener = user, opener
         self.settings.append([request.root.name, settings.preset, settings.interpreter, settings.attempts])
@@ -178,6 +182,15 @@ class Play:
                 **more,
             }
         )
+
+    async def modelless(self, request, settings, emit, report_status):
+        """Tries one-token changes without success; then there is no model to ask."""
+        problem, baseline = self.start(request, settings, emit)
+        error = none.needed()
+        more = {"solved": False, "reason": StopReason.MODEL, "message": error.advice, "best": None, "after": {}}
+        outcome = self.outcome(problem, [baseline], verified=Verified.UNVERIFIED, **more, run=None)
+        emit(Finished(outcome=outcome))
+        return outcome
 
     async def solve(self, request, settings, emit, report_status, wait="", **more):
         report_status("running the tests unchanged")

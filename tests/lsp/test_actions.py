@@ -229,24 +229,27 @@ async def test_one_run_for_a_target(editor):
 
 
 @pytest.mark.story("the embedded model is fetched on request")
-async def test_no_model_asks_once_and_downloads_with_progress(modelless):
+async def test_a_run_without_a_model_begins_unasked_and_offers_a_download_at_its_end(modelless):
     modelless.answers["window/showMessageRequest"] = {"title": "Download (1.1 GB)"}
     await modelless.start(model="")
     await modelless.action("Refine")
+    await modelless.told("That needs a model: ")
     await modelless.told("The embedded model is ready.")
     await modelless.told("Fixed: ")
-    assert len([m for m in modelless.got("window/showMessageRequest") if "no model yet" in m["message"]]) == 1
+    assert len([m for m in modelless.got("window/showMessageRequest") if m["message"].startswith("Download")]) == 1
+    assert len((await modelless.state())["calls"]) == 2
 
 
-async def test_no_model_and_no_answer_is_a_sentence_with_the_remedy(modelless):
+async def test_without_a_model_and_an_answer_the_run_is_over(modelless):
     modelless.answers["window/showMessageRequest"] = None
     await modelless.start(model="")
     await modelless.action("Refine")
     await modelless.told("greenloop model pull")
-    assert (await modelless.state())["calls"] == []
+    await modelless.call("test/settled")
+    assert len((await modelless.state())["calls"]) == 1
 
 
-async def test_no_model_and_a_client_that_cannot_be_asked(modelless):
+async def test_without_a_model_a_client_that_cannot_be_asked_reads_the_choices(modelless):
     await modelless.start(without(EVERYTHING, "window"), model="")
     await modelless.action("Refine")
     await modelless.told("greenloop model pull")

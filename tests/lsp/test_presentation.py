@@ -235,7 +235,7 @@ async def test_without_a_model_the_remedy_stands_at_the_target(modelless):
     await modelless.call("greenloop/refine", target(modelless))
     code, message, line = refusal(modelless)
     assert (code, line) == ("model", 3)
-    assert message.startswith("No model is configured and none was found. Run `greenloop model pull`")
+    assert message.startswith("That needs a model: none is configured, and none was found. Run `")
 
 
 @pytest.mark.story("a refusal is a sentence with a remedy")

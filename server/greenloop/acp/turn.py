@@ -28,7 +28,7 @@ from greenloop.core.text.redact import clean_for_display
 from greenloop.serving.service import Service
 from greenloop.wording.artefacts import first_rows
 from greenloop.wording.attempt import attempt_label, result_and_error
-from greenloop.wording.model import describe_model
+from greenloop.wording.model import describe_asking
 from greenloop.wording.notes import note_lines
 from greenloop.wording.outcome import outcome_sentence
 
@@ -126,7 +126,7 @@ class Turn:
                 case Started():
                     regions = (*event.problem.regions, *event.problem.suspects)
                     at_fault = ", ".join(region.label for region in regions) or "what the test reads"
-                    report(f"asking {describe_model(event.model, event.kind)}; at fault may be: {at_fault}")
+                    report(f"{describe_asking(event.model, event.kind)}; at fault may be: {at_fault}")
                     updates.change(call, locations=[self._location(region) for region in regions])
                 case Looked():
                     self._show_look(event.look, updates)

@@ -34,7 +34,7 @@ class FixJob:
     """Data shared by all runs of one command line. `write_json` writes JSON objects; None: the output is for people.
 
     `goal`, `calls` and the `earlier` run are those of the request; `patch` takes the accepted results, `fixes` what
-    became of each target.
+    became of each target; `answers` has the model that the user named when asked, empty for none.
     """
 
     arguments: argparse.Namespace
@@ -47,6 +47,7 @@ class FixJob:
     patch: PatchFile | None = None
     earlier: UnsolvedRun | None = None
     fixes: list[Fix] = field(default_factory=list)
+    answers: list[str] = field(default_factory=list)
 
     def label_cells(self, text: str) -> str:
         """A text for people, with cells in place of files that exist in the sandbox only."""

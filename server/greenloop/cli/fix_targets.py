@@ -14,16 +14,16 @@ from typing import Any
 
 from greenloop.api import events_json, testing
 from greenloop.api.models import check_models, has_model
-from greenloop.api.session import RefineSession, Request
+from greenloop.api.session import RefineSession, Request, read_unsolved_run
 from greenloop.cli import exit_codes, interrupt, render
-from greenloop.cli.errors import print_error
+from greenloop.cli.commands.model import ask_for_model
+from greenloop.cli.errors import print_error, print_warning
 from greenloop.cli.finish import FixJob, finish
 from greenloop.cli.reports.of_fixes import Fix
-from greenloop.cli.screen import open_view
+from greenloop.cli.screen import View, open_view
 from greenloop.core.errors import GreenloopError, ModelError, UsageError
 from greenloop.core.events import Event, Started
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
-from greenloop.project.settings import Settings
 
 
 def fix_target(job: FixJob, target: str | None) -> int:
@@ -45,11 +45,6 @@ def fix_target(job: FixJob, target: str | None) -> int:
             f"The target of run {earlier.number} is gone: {target}.",
             remedy=f"{error.remedy} Its attempts are kept: `greenloop history show {earlier.number}`.".strip(),
         ) from error
-
-
-def has_no_model(settings: Settings) -> bool:
-    """Is no model configured, and none found?"""
-    return not interrupt.run(has_model(settings))
 
 
 def _fix_failing_tests(job: FixJob) -> int:
@@ -91,8 +86,6 @@ def _fix_each(job: FixJob, targets: Sequence[str]) -> int:
         try:
             results.append(_fix_one(job, target))
         except GreenloopError as error:
-            if isinstance(error, ModelError) and not results and has_no_model(job.settings):
-                raise  # it is asked for, and no other target can do without
             if job.write_json is not None:
                 job.write_json(events_json.error_object(error.kind, str(error), error.remedy))
             print_error(error)
@@ -116,6 +109,33 @@ def _choose(found: testing.Regressions, since: str, most: int) -> tuple[list[str
 
 
 def _fix_one(job: FixJob, target: str) -> int:
+    """Fixes the target; where that needs a model and there is none, asks once for one and goes on with it."""
+    job = replace(job, settings=replace(job.settings, model=job.settings.model or "".join(job.answers)))
+    try:
+        code, outcome = _run_one(job, target)
+    except ModelError as error:
+        if not _may_ask_for_model(job):
+            raise
+        print_error(error)
+        number = None
+    else:
+        if outcome.reason is not StopReason.MODEL or not _may_ask_for_model(job):
+            return code
+        number = outcome.run
+    job.answers.append("")
+    job.answers[0] = model = ask_for_model(job.settings)
+    earlier = read_unsolved_run(number, print_warning) if number is not None else job.earlier
+    code, _outcome = _run_one(replace(job, settings=replace(job.settings, model=model), earlier=earlier), target)
+    return code
+
+
+def _may_ask_for_model(job: FixJob) -> bool:
+    """Can the user be asked for a model, who was not asked before and has none?"""
+    return job.write_json is None and not job.answers and View.can_ask() and not interrupt.run(has_model(job.settings))
+
+
+def _run_one(job: FixJob, target: str) -> tuple[int, Outcome]:
+    """Runs the target, and finishes it; returns the exit code and the outcome."""
     reader_gone = False
 
     with open_view(json=job.write_json is not None, label_cells=job.label_cells) as view:
@@ -156,7 +176,7 @@ def _fix_one(job: FixJob, target: str) -> int:
     job.fixes.append(Fix(target=target, outcome=outcome, problem=session.problem, accept=tuple(job.arguments.accept)))
     if reader_gone:
         raise BrokenPipeError
-    return finish(job, outcome, session)
+    return finish(job, outcome, session), outcome
 
 
 def _write_event(write_json: Callable[[dict[str, Any]], None], event: Event, target: str) -> bool:

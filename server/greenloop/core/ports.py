@@ -42,7 +42,10 @@ class KeyStore(Protocol):
 
 
 def slots(model: Model) -> int:
-    """Number of requests that the model answers in parallel without a notable slow-down; 1 where it does not say."""
+    """Number of requests that the model answers in parallel without a notable slow-down; 1 where it does not say.
+
+    0: it answers none, since there is no model.
+    """
     return int(getattr(model, "slots", 1))
 
 

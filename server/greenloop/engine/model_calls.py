@@ -152,7 +152,7 @@ class ModelCalls:
     async def ask(self, request: Request, on_token: Callable[[str], None]) -> Reply:
         """Sends a request; at most as many run at once as the model serves concurrently."""
         model = await self.models.model_for(request.role)
-        number = slots(model)  # a server may say it only after the first request
+        number = max(slots(model), 1)  # a server may say it only after the first request
         gate = self.gates.setdefault((model.name, number), asyncio.Semaphore(number))
         async with gate:
             if isinstance(request, ChatRequest):

@@ -22,7 +22,7 @@ from greenloop.drafting.candidates.checks import hardcoding
 from greenloop.drafting.candidates.checks.risky_calls import warnings
 from greenloop.engine.conversation.exchange import Withdrawn
 from greenloop.wording.notes import describe_withdrawn
-from greenloop.wording.outcome import isolation_caveat, summarize_solved, summarize_unsolved
+from greenloop.wording.outcome import describe_unasked, isolation_caveat, summarize_solved, summarize_unsolved
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +55,8 @@ class OutcomeBuilder:
         found = (*warnings(problem, after), *hardcoding_warnings, *doubts)
         evidence = replace(evidence, warnings=found)
         verified = verification_level(evidence)
-        return replace(outcome, evidence=evidence, verified=verified, message=summarize_solved(evidence, verified))
+        message = " ".join(filter(None, [summarize_solved(evidence, verified), describe_unasked(outcome)]))
+        return replace(outcome, evidence=evidence, verified=verified, message=message)
 
     def without_model(self, baseline: Baseline, selector: str) -> Outcome:
         """Builds the outcome of a target that already passes or that the environment breaks."""

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from greenloop.core import entry_points, registry
-from greenloop.core.election import elect_nearest
+from greenloop.core.election import WITHOUT_MODEL, elect_nearest
 from greenloop.core.errors import CannotVerifyError, ModelError, SandboxBrokenError, SettingsError
 from greenloop.core.events import Event, Specified, Started
 from greenloop.core.ports import Model, Tools, User, slots
@@ -46,6 +46,7 @@ from greenloop.engine.spec_changes import build_voting
 from greenloop.engine.specify import specify
 from greenloop.localize.context import BaselineContext
 from greenloop.localize.findings import findings_of
+from greenloop.models.providers import none
 from greenloop.project import sandbox_selection
 from greenloop.project.workspace import importing_tests
 from greenloop.specs.voting import Voting
@@ -170,6 +171,7 @@ class RefineRun:
         await self.calls.gather_context(self.state.problem.opened(()), self.tools)
         (baseline,) = self.state.attempts
         self.state.attempts = [await self.feedback.describe_baseline(self.state.problem, baseline)]
+        self._plan(self.state.problem, self.state.attempts)  # raises what would end the run before its first attempt
         return drafter
 
     async def _refine(self, drafter: Model, recorder: RunRecorder) -> Outcome:
@@ -209,7 +211,9 @@ class RefineRun:
             sandbox=self.context.session.name,
             attempts=state.ledger.budget.attempts,
             kind=self.calls.kind(state.attempts),
-            estimate=estimate_from_prompt(state, past, prompt, drafter, self.context.settings.answer.tokens),
+            estimate=estimate_from_prompt(state, past, prompt, drafter, self.context.settings.answer.tokens)
+            if slots(drafter)
+            else None,
             run=recorder.number,
         )
         try:
@@ -367,7 +371,17 @@ class RefineRun:
         return await self.calls.ask_for_part(request)
 
     def _plan(self, problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:
-        """Plans the next turn of a conversation, or by the preset's search within the settings and the run's limits."""
+        """Plans the next turn of a conversation, or by the preset's search within the settings and the run's limits.
+
+        Raises `ModelError` if there is no model and only one could go on.
+        """
+        drafts = self._search(problem, attempts)
+        drafter = self.calls.models.opened_model(Role.DRAFTER)
+        if drafter is not None and not slots(drafter) and all(draft.move not in WITHOUT_MODEL for draft in drafts):
+            raise none.needed()
+        return drafts
+
+    def _search(self, problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:
         if self._converses(attempts):
             return conversation_search.plan(problem, attempts, has_answer=self.conversation.has_answer)
         plan: Callable[..., Sequence[Draft]] = registry.load_part("search", self.preset.search).plan

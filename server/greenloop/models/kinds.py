@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
-from greenloop.core.records.model import Kind
+from greenloop.core.records.model import NO_MODEL, Kind
 from greenloop.models.embedded import catalogue
 from greenloop.models.known_models import is_hosted
 from greenloop.project.settings import EDITOR, Settings
@@ -23,6 +23,8 @@ _LOCAL = re.compile(r"^(localhost|127\.|0\.0\.0\.0|\[?::1|10\.|192\.168\.|172\.(
 
 def kind_of(name: str, settings: Settings) -> Kind:
     """Returns the kind of a model: by the setting, else by its size where the name has one, else by where it runs."""
+    if name == NO_MODEL:
+        return Kind.SMALL
     if settings.model_kind != "auto":
         return Kind(settings.model_kind)
     if not name or catalogue.is_embedded(name) or name.startswith(_RECORDED):

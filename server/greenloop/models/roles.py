@@ -11,10 +11,10 @@ from greenloop.core.classify import failure_key
 from greenloop.core.errors import ModelError
 from greenloop.core.ports import KeyStore, Model
 from greenloop.core.records.attempt import Attempt, Move
-from greenloop.core.records.model import ChatRequest, Role
+from greenloop.core.records.model import NO_MODEL, ChatRequest, Role
 from greenloop.models import checks
 from greenloop.models.embedded import catalogue
-from greenloop.models.embedded.default_model import choose, missing_remedy
+from greenloop.models.embedded.default_model import choose
 from greenloop.project.settings import EDITOR, Settings, get
 from greenloop.project.settings import models as named_models
 
@@ -110,23 +110,18 @@ class Models:
                 await asyncio.to_thread(check_model, name, self.settings, needs_key=self.factory is None)
 
     async def model_for(self, role: Role) -> Model:
-        """The model for a role. Raises `ModelError` if none is configured and none is found."""
+        """The model for a role; one that answers nothing if none is configured and none is found."""
         if self.override:
             return self.override
         name = await self.chosen_name(role)
-        if not name:
-            raise ModelError(
-                "No model is configured and none was found.",
-                remedy=missing_remedy(),
-            )
         if name not in self.opened:
             self.opened[name] = (self.factory or open_model)(name, self.settings)
         return self.opened[name]
 
     async def chosen_name(self, role: Role) -> str:
-        """The name of the model for a role, chosen now where the settings name none; empty where none is found."""
+        """The name of the model for a role, chosen now where the settings name none; `none` where none is found."""
         if not (name := self.name_of(role)):
-            name = self.default_name = await choose(self.settings)
+            name = self.default_name = await choose(self.settings) or NO_MODEL
         return name
 
     def opened_model(self, role: Role) -> Model | None:

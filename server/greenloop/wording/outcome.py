@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from greenloop.core.election import count_asked
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
 from greenloop.core.records.spec import USER_PROVENANCES, Provenance
 from greenloop.core.records.verdict import Status
@@ -149,6 +150,11 @@ def summarize_solved(evidence: Evidence, verified: Verified) -> str:
     place = "because there is no sandbox" if evidence.sandbox == "none" else describe_sandbox(evidence)
     still_red = [describe_still_red(evidence)] if evidence.still_red else []
     return " ".join([f"{label} {place}: {', '.join(parts)}.", *still_red, *evidence.warnings])
+
+
+def describe_unasked(outcome: Outcome) -> str:
+    """`No model was needed.`, for a solved run that asked none; else empty."""
+    return "No model was needed." if outcome.solved and not count_asked(outcome.attempts) else ""
 
 
 def describe_improvement(evidence: Evidence) -> str:

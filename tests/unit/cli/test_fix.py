@@ -18,6 +18,7 @@ from greenloop.core.errors import CannotVerifyError, ModelError, SettingsError, 
 from greenloop.core.records.outcome import Evidence, StopReason, Verified
 from greenloop.core.records.verdict import Status
 from greenloop.engine.history.store import History
+from greenloop.models.providers import none
 
 
 @pytest.fixture
@@ -585,7 +586,7 @@ def modelless(fake, monkeypatch):
 
     async def refine(request, *, settings, **more):
         if not settings.model:
-            raise ModelError("No model is configured and none was found.", remedy="Run `greenloop model pull`.")
+            raise none.needed()
         return await real(request, settings=settings, **more)
 
     async def nothing(_settings, _environ=None):
@@ -598,7 +599,7 @@ def modelless(fake, monkeypatch):
 
 def test_no_model_and_nobody_there_is_one_sentence(modelless, capsys):
     assert main(["fix", CASE]) == 3
-    assert "greenloop: No model is configured" in capsys.readouterr().err
+    assert "greenloop: That needs a model: " in capsys.readouterr().err
 
 
 @pytest.fixture(autouse=True)
@@ -612,14 +613,14 @@ def test_without_the_engine_no_download_is_offered(modelless, terminal, monkeypa
         raise ModelError("The engine is not installed.", remedy="Run `uvx greenloop[local]`.")
 
     monkeypatch.setattr("greenloop.models.embedded.hardware.check", check)
-    monkeypatch.setattr("greenloop.cli.commands.fix.read_line", lambda _question: pytest.fail("asked"))
+    monkeypatch.setattr("greenloop.cli.commands.model.read_line", lambda _question: pytest.fail("asked"))
     assert main(["fix", CASE]) == 3
     assert "The engine is not installed." in capsys.readouterr().err
 
 
 def test_no_model_asks_once_and_goes_on(modelless, terminal, monkeypatch, capsys):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-never-shown")
-    monkeypatch.setattr("greenloop.cli.commands.fix.read_line", lambda _question: "ollama/small")
+    monkeypatch.setattr("greenloop.cli.commands.model.read_line", lambda _question: "ollama/small")
     terminal.append("n")
     assert main(["fix", CASE]) == 0
     assert modelless.settings[-1].model == "ollama/small"
@@ -628,9 +629,34 @@ def test_no_model_asks_once_and_goes_on(modelless, terminal, monkeypatch, capsys
     assert "sk-never-shown" not in err
 
 
+def test_a_model_is_asked_for_once_and_the_other_targets_still_run(modelless, terminal, monkeypatch, capsys):
+    questions = []
+    modelless.red = [CASE, "test_m.py::test_other"]
+    modelless.result = unsolved(StopReason.MODEL, message=none.needed().advice)
+    monkeypatch.setattr("greenloop.engine.refine.refine", modelless.refine)
+    monkeypatch.setattr("greenloop.cli.commands.model.read_line", lambda question: questions.append(question) or "n")
+    assert main(["fix", "--all"]) == 3
+    assert capsys.readouterr().out.count("That needs a model: ") == 2
+    assert len(questions) == 1
+
+
+def test_a_run_goes_on_with_the_model_that_the_user_names(modelless, terminal, monkeypatch):
+    requests = []
+
+    async def refine(request, *, settings, **_more):
+        requests.append((settings.model, request.earlier))
+        return unsolved(StopReason.MODEL, run=7) if not settings.model else unsolved(StopReason.STALLED)
+
+    monkeypatch.setattr("greenloop.engine.refine.refine", refine)
+    monkeypatch.setattr("greenloop.cli.fix_targets.read_unsolved_run", lambda number, _warn: f"run {number}")
+    monkeypatch.setattr("greenloop.cli.commands.model.read_line", lambda _question: "ollama/small")
+    assert main(["fix", CASE]) == 1
+    assert requests == [("", None), ("ollama/small", "run 7")]
+
+
 def test_no_model_and_the_user_says_yes_fetches_it(modelless, terminal, monkeypatch):
     pulled = []
-    monkeypatch.setattr("greenloop.cli.commands.fix.read_line", lambda _question: "y")
+    monkeypatch.setattr("greenloop.cli.commands.model.read_line", lambda _question: "y")
     monkeypatch.setattr("greenloop.cli.commands.model.download_weights", lambda model: pulled.append(model.name))
     terminal.append("n")
     assert main(["fix", CASE]) == 0
@@ -638,7 +664,7 @@ def test_no_model_and_the_user_says_yes_fetches_it(modelless, terminal, monkeypa
 
 
 def test_no_model_and_the_user_says_no(modelless, terminal, monkeypatch, capsys):
-    monkeypatch.setattr("greenloop.cli.commands.fix.read_line", lambda _question: "")
+    monkeypatch.setattr("greenloop.cli.commands.model.read_line", lambda _question: "")
     assert main(["fix", CASE]) == 3
     assert "No model is available" in capsys.readouterr().err
 

@@ -34,13 +34,19 @@ const BUTTONS: Readonly<Record<string, readonly Button[]>> = {
   tokens: [OPEN_SETTINGS],
   cost: [OPEN_SETTINGS],
 };
+/** Reasons whose message stays until it is answered: the user has to choose. */
+const STAYING = new Set(["model"]);
 /** Reasons that are not errors. */
 const HARMLESS = new Set(["already-green", "changed", "cancelled"]);
 
 export function refusalProblem(params: RefusedParams): Problem {
   const message = [params.message, params.remedy].filter((part) => part !== "").join(" ");
-  const isHarmless = HARMLESS.has(params.reason);
-  return { reason: params.reason, message, buttons: buttonsFor(params), severity: isHarmless ? "information" : "warning" };
+  return { reason: params.reason, message, buttons: buttonsFor(params), severity: severityOf(params.reason) };
+}
+
+/** VS Code hides a message after some seconds unless it is an error with buttons. */
+function severityOf(reason: string): Problem["severity"] {
+  return STAYING.has(reason) ? "error" : HARMLESS.has(reason) ? "information" : "warning";
 }
 
 function buttonsFor({ reason, message, remedy, uri }: RefusedParams): readonly Button[] {

@@ -86,6 +86,7 @@ test("every reason of a refusal has buttons whose commands exist", async () => {
     const problem = refusalProblem({ uri: "", reason, message: "It cannot be.", remedy: "Do that." });
     assert.equal(problem.message, "It cannot be. Do that.");
     assert.ok(problem.buttons.length > 0, reason);
+    assert.equal(problem.severity === "error", reason === "model", "a choice of a model stays until it is made");
     assert.deepEqual(problem.buttons.map((each) => each.command).filter((each) => !known.includes(each)), [], reason);
   }
 });

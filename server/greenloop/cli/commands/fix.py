@@ -16,15 +16,13 @@ from greenloop.api import events_json
 from greenloop.api.presets import offered_presets
 from greenloop.api.session import UnsolvedRun, read_unsolved_run
 from greenloop.cli import options
-from greenloop.cli.commands.model import ask_for_model
 from greenloop.cli.errors import print_error, print_warning
 from greenloop.cli.finish import FixJob, NotebookJob
-from greenloop.cli.fix_targets import fix_target, has_no_model
+from greenloop.cli.fix_targets import fix_target
 from greenloop.cli.patch import PatchFile
 from greenloop.cli.reports import request as reports
 from greenloop.cli.reports.of_fixes import Fix
-from greenloop.cli.screen import View, read_line
-from greenloop.core.errors import GreenloopError, ModelError, UsageError
+from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.records.goal import Goal
 from greenloop.notebook import adapter, cell_targets
 from greenloop.project.settings import EDITOR, models
@@ -149,7 +147,7 @@ def _fix(
         adapted, writer = adapter.adapt_settings(settings), notebook.writer_with_cells(write_json)
         job = replace(job, settings=adapted, notebook=notebook, write_json=writer)
     try:
-        return _fix_or_ask_for_model(job, target)
+        return fix_target(job, target)
     except GreenloopError as error:
         job.fixes.append(Fix(target=target or "", error=error))
         raise
@@ -182,19 +180,6 @@ def _read_earlier(arguments: argparse.Namespace) -> UnsolvedRun:
     if arguments.preset is None and earlier.preset in offered_presets():
         arguments.preset = earlier.preset
     return earlier
-
-
-def _fix_or_ask_for_model(job: FixJob, target: str | None) -> int:
-    """Fixes the target; where that needs a model and there is none, asks for one and begins again."""
-    try:
-        return fix_target(job, target)
-    except ModelError:
-        # Only now is it known that a model is needed: a target that passes already, or cannot run, needs none.
-        if job.write_json is not None or not View.can_ask() or not has_no_model(job.settings):
-            raise
-    return fix_target(
-        replace(job, settings=replace(job.settings, model=ask_for_model(read_line, job.settings))), target
-    )
 
 
 def _load_notebook(root: Path, path: str, rest: str) -> NotebookJob:

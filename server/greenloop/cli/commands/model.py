@@ -253,7 +253,7 @@ _ACTIONS: dict[str, Callable[[Settings], int]] = {
 }
 
 
-def ask_for_model(read_line: Callable[[str], str], settings: Settings) -> str:
+def ask_for_model(settings: Settings) -> str:
     """Asks, when there is no model, whether to download the embedded one or name another; returns the model's name.
 
     Raises `ModelError` when the user wants neither or the embedded one cannot run here, `UsageError` for an invalid
@@ -261,7 +261,6 @@ def ask_for_model(read_line: Callable[[str], str], settings: Settings) -> str:
     """
     from greenloop.models.embedded import catalogue, default_model, hardware  # noqa: PLC0415
 
-    print("No model is configured and none was found on this machine.", file=sys.stderr)
     for name in default_model.available_keys(os.environ):
         print(f"  {name} is set: you can name one of that provider's models.", file=sys.stderr)
     # Otherwise a download would be offered that is of no use.

@@ -21,6 +21,9 @@ class Role(StrEnum):
     RANKER = "ranker"
 
 
+NO_MODEL = "none"  # the name of the model that answers nothing
+
+
 class Kind(StrEnum):
     """How much a model can do: `SMALL` ones get a ladder of small questions, `CAPABLE` ones a conversation."""
 

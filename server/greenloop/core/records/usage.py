@@ -21,7 +21,7 @@ class Budget:
 
 @dataclass(frozen=True, kw_only=True)
 class Room:
-    """Budget of a run for more answers: tokens and seconds, and the slots of its model (requests at once)."""
+    """Budget of a run for more answers: tokens and seconds, and the slots of its model (requests at once; 0: none)."""
 
     slots: int = 1
     tokens: float = math.inf

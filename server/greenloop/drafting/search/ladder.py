@@ -13,7 +13,7 @@ from itertools import chain
 
 from greenloop.core.classify import failure_key
 from greenloop.core.compose import region_text
-from greenloop.core.election import CHEAP, best_attempt, is_valid
+from greenloop.core.election import CHEAP, WITHOUT_MODEL, best_attempt, is_valid
 from greenloop.core.python.ast_source import parse_fragment
 from greenloop.core.python.stubs import is_unwritten
 from greenloop.core.records.attempt import Attempt, Draft, Mask, Move
@@ -54,8 +54,14 @@ Rung = tuple[str, list[Draft]]  # its name in `ladder.order`, and its drafts
 def plan(
     problem: Problem, attempts: Sequence[Attempt], steps: LadderSettings = STEPS, room: Room = ROOM
 ) -> Sequence[Draft]:
-    """The next drafts of the first rung that is not exhausted, as many as the model answers at once; else none."""
-    return untried(_rungs(problem, attempts, steps, room), attempts, room.slots)
+    """The next drafts of the first rung that is not exhausted, as many as the model answers at once; else none.
+
+    Without a slot no model is asked.
+    """
+    rungs = _rungs(problem, attempts, steps, room)
+    if not room.slots:
+        rungs = ([draft for draft in rung if draft.move in WITHOUT_MODEL] for rung in rungs)
+    return untried(rungs, attempts, max(room.slots, 1))
 
 
 def _rungs(problem: Problem, attempts: Sequence[Attempt], steps: LadderSettings, room: Room) -> Iterator[list[Draft]]:

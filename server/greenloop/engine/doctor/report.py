@@ -18,6 +18,7 @@ from packaging.specifiers import SpecifierSet
 from greenloop import __version__
 from greenloop.core import registry
 from greenloop.core.errors import GreenloopError
+from greenloop.core.records.model import NO_MODEL
 from greenloop.engine.doctor import isolation
 from greenloop.engine.history.store import History
 from greenloop.models.embedded import catalogue, default_model, hardware, server, weights
@@ -59,14 +60,20 @@ def can_run(rows: list[DoctorFinding]) -> bool:
 
 
 def missing_parts(rows: list[DoctorFinding]) -> list[str]:
-    """Lists the missing parts without which no fix can run."""
-    parts = ("workspace", "interpreter", "sandbox", "model")
-    return [part for part in parts if not any(row.ok for row in rows if row.part == part)]
+    """Lists the missing parts without which no fix can run; the model only if the settings name one."""
+    parts = ("workspace", "interpreter", "sandbox")
+    missing = [part for part in parts if not any(row.ok for row in rows if row.part == part)]
+    return [*missing, *(["model"] if any(row.ok is False for row in rows if row.part == "model") else [])]
 
 
 def summary(rows: list[DoctorFinding]) -> str:
     """Summarises the findings in a sentence."""
-    return "A fix can run." if can_run(rows) else f"A fix cannot run yet: {', '.join(missing_parts(rows))} missing."
+    if missing := missing_parts(rows):
+        return f"A fix cannot run yet: {', '.join(missing)} missing."
+    models = [row.name for row in rows if row.part == "model" and row.ok]
+    if models:
+        return f"A fix can run, with the model {models[0]}."
+    return f"A fix can run that needs no model: one-token changes, imports, upgrades. {default_model.missing_remedy()}"
 
 
 def status_word(row: DoctorFinding) -> str:
@@ -199,7 +206,8 @@ async def _models(settings: Settings, environ: Mapping[str, str], editor: Editor
 
 def _embedded(settings: Settings) -> list[DoctorFinding]:
     """The embedded model that the settings name, or the default one, and what they say of GPUs."""
-    counts = not settings.model or catalogue.is_embedded(settings.model)
+    is_named = catalogue.is_embedded(settings.model)
+    counts = is_named or not settings.model
     try:
         model = catalogue.named_by(settings.model if counts else "")
     except GreenloopError as error:
@@ -230,7 +238,7 @@ def _embedded(settings: Settings) -> list[DoctorFinding]:
     row = DoctorFinding(
         part="model",
         name=model.setting,
-        ok=is_usable if counts else None,
+        ok=is_usable if is_named else (is_usable and not settings.model) or None,
         detail=detail,
         remedy=remedy if counts else "",
     )
@@ -252,6 +260,8 @@ async def _configured(
         remedy = "" if editor.model else "Name another model, such as local."
         return _model(name, ok=editor.model, detail=detail, remedy=remedy)
     kind, _colon, file = name.partition(":")
+    if name == NO_MODEL:
+        return DoctorFinding(part="setting", name="model", ok=None, detail=name)
     if catalogue.is_embedded(name):
         return DoctorFinding(part="setting", name="model", ok=None, detail=name)
     if kind in ("scripted", "replay"):

@@ -25,6 +25,7 @@ from greenloop.wording.outcome import (
     describe_improvement,
     describe_related,
     describe_sandbox,
+    describe_unasked,
     isolation_caveat,
     summarize_solved,
 )
@@ -152,7 +153,7 @@ def applied_message(run: Run, outcome: Outcome, apply_result: ApplyResult) -> st
     unnamed = replace(outcome.evidence, neighbours_unchanged=0) if is_improvement(run) else outcome.evidence
     if parts := describe_related(unnamed):
         sentences.insert(1, f"{', '.join(parts)}.")
-    return " ".join([*sentences, *_caveats(outcome)])
+    return " ".join(filter(None, [*sentences, describe_unasked(outcome), *_caveats(outcome)]))
 
 
 def _partial(outcome: Outcome) -> str:

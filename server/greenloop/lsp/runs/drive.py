@@ -84,10 +84,13 @@ class RunDriver:
             began_at=time.monotonic(),
             progress_token=params.work_done_token,
         )
+        return self._start(request), True
+
+    def _start(self, request: RunRequest) -> Run:
         run = Run(request)
         self._runs.start(run, self._drive)
         self._run_diagnostics.remove_dropped()
-        return run, True
+        return run
 
     async def apply(self, run: Run) -> None:
         """Applies an offered result at the user's request."""
@@ -126,6 +129,16 @@ class RunDriver:
             self._end_progress(run)
             run.is_over.set()
             self._runs.notify_list_changed()
+            if not run.cancelled:
+                self._editor.tasks.spawn(self._offer_model(run))
+
+    async def _offer_model(self, run: Run) -> None:
+        """Goes on with a model, where the run needed one and the user wants it downloaded."""
+        if await self._models.offer(run):
+            continues = run.outcome.run if run.outcome else None
+            request = replace(run.request, downloads_model=True, continues=continues, progress_token=None)
+            if self._runs.find_running(request.root, request.target) is None:
+                self._start(replace(request, began_at=time.monotonic()))
 
     async def _work(self, run: Run) -> ApplyResult | None:
         try:

@@ -1,4 +1,4 @@
-"""Provides a run's models and the keys that the client keeps; without any model, asks once whether to download one."""
+"""Provides a run's models and the keys that the client keeps; offers a download where one was needed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 
 from greenloop.core.errors import ModelError
 from greenloop.core.ports import Model
+from greenloop.core.records.outcome import StopReason
 from greenloop.lsp.connection.client import PERSON, Client, with_timeout
 from greenloop.lsp.connection.messages import KEY
 from greenloop.lsp.runs.editor_messages import ModelInfo
@@ -17,11 +18,7 @@ from greenloop.lsp.state.run import Run
 from greenloop.project.settings import EDITOR, Settings, models
 
 DOWNLOAD = "Download (1.1 GB)"
-QUESTION = (
-    "greenloop has no model yet. Download the embedded model (1.1 GB)? It runs on this machine, and nothing leaves it. "
-    "To use another model, set 'model'."
-)
-REMEDY = "Run `greenloop model pull` to download the embedded model (1.1 GB), or set 'model'."
+QUESTION = "Download the embedded model (1.1 GB)? It runs on this machine, and nothing leaves it."
 
 
 class ModelSetup:
@@ -45,7 +42,7 @@ class ModelSetup:
         return open_model
 
     async def require(self, run: Run) -> None:
-        """Returns when a model is available. Raises `ModelError` with the remedy where none is."""
+        """Raises `ModelError` with the remedy where the settings name a model that this editor cannot provide."""
         if EDITOR in models(run.settings) and not self._client.capabilities.model:
             raise ModelError(
                 "This editor does not provide a language model.",
@@ -53,20 +50,9 @@ class ModelSetup:
             )
         if not self._client.capabilities.keys:
             await asyncio.to_thread(_require_keys, run.settings)
-        if run.settings.model:
+        if not run.request.downloads_model:
             return
-        default_model = await asyncio.to_thread(importlib.import_module, "greenloop.models.embedded.default_model")
-        run.progress.status = "looking for a model"
-        if await default_model.choose(run.settings):
-            return
-        hardware = importlib.import_module("greenloop.models.embedded.hardware")
-        weights = importlib.import_module("greenloop.models.embedded.weights")
-        catalogue = importlib.import_module("greenloop.models.embedded.catalogue")
-        # Raises where the model could not run here, so that a useless download is not offered.
-        await asyncio.to_thread(hardware.check, catalogue.find(catalogue.DEFAULT), run.settings.embedded)
-        if await self._client.ask(QUESTION, (DOWNLOAD, "Not now")) != DOWNLOAD:
-            editor_hint = " The editor's own model is called `editor`." if self._client.capabilities.model else ""
-            raise ModelError("No model is configured and none was found.", remedy=REMEDY + editor_hint)
+        weights = await asyncio.to_thread(importlib.import_module, "greenloop.models.embedded.weights")
 
         def report(done: int, total: int) -> None:
             share = done * 100 // max(total, 1)
@@ -74,6 +60,25 @@ class ModelSetup:
 
         await weights.pull(report)
         self._client.show_message("The embedded model is ready.")
+
+    async def offer(self, run: Run) -> bool:
+        """Does the user want to download a model for a run that ended because it needs one?
+
+        A client that declared `refusals` offers it beside the refusal.
+        """
+        needs_model = run.result.refusal_code == "model" or (run.outcome and run.outcome.reason is StopReason.MODEL)
+        if not needs_model or run.settings.model or self._client.capabilities.refusals:
+            return False
+        default_model = await asyncio.to_thread(importlib.import_module, "greenloop.models.embedded.default_model")
+        if await default_model.choose(run.settings):
+            return False
+        hardware = importlib.import_module("greenloop.models.embedded.hardware")
+        catalogue = importlib.import_module("greenloop.models.embedded.catalogue")
+        try:
+            await asyncio.to_thread(hardware.check, catalogue.find(catalogue.DEFAULT), run.settings.embedded)
+        except ModelError:
+            return False  # it could not run here
+        return await self._client.ask(QUESTION, (DOWNLOAD, "Not now")) == DOWNLOAD
 
 
 def _require_keys(settings: Settings) -> None:

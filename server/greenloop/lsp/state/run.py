@@ -54,7 +54,8 @@ class RunRequest:
     `preset` is a requested one, which replaces the settings'. `settings_pending`: the editor had not sent all settings
     yet. `began_at` is in seconds of the monotonic clock. `progress_token` comes with the client's request.
     `goal`: the target passes its tests, and what it is to become; `comment` says in words what is wanted.
-    `continues` is the number of the run in the history that this one goes on with.
+    `continues` is the number of the run in the history that this one goes on with. `downloads_model`: it begins with
+    the download of the embedded model.
     """
 
     root: Path
@@ -67,6 +68,7 @@ class RunRequest:
     goal: Goal | None = None
     comment: str = ""
     continues: int | None = None
+    downloads_model: bool = False
     settings_pending: bool = False
     progress_token: int | str | None = None
 

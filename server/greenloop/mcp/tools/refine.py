@@ -16,7 +16,7 @@ from greenloop.mcp.client_model import CLIENT, ClientModel
 from greenloop.mcp.client_user import ClientUser
 from greenloop.mcp.context import ServiceContext, service_of, tell_errors
 from greenloop.mcp.progress import report_progress
-from greenloop.wording.model import describe_model
+from greenloop.wording.model import describe_asking, describe_model
 
 
 @tell_errors
@@ -56,7 +56,7 @@ async def refine(
             case Started():
                 asked.update(model=describe_model(event.model), kind=event.kind and event.kind.value)
                 suspects = len(event.problem.regions) + len(event.problem.suspects)
-                report(f"asking {describe_model(event.model, event.kind)}; {suspects} functions may be at fault")
+                report(f"{describe_asking(event.model, event.kind)}; {suspects} functions may be at fault")
             case Planned():
                 report(f"attempt {event.attempt}: {event.draft.move.value}", event.attempt)
             case Looked():

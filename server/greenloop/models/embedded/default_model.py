@@ -31,14 +31,13 @@ async def choose(settings: Settings, environ: Mapping[str, str] | None = None) -
 
 
 def missing_remedy() -> str:
-    """Returns the remedy if no model was found: the command to type."""
-    if not hardware.is_engine_installed():
-        return (
-            f"The embedded model's engine is not installed: run `{installation.install_command()}`, or name a model "
-            "with `--model`."
-        )
+    """Returns the remedy if no model was found: the models to choose from."""
     pull = catalogue.find(catalogue.DEFAULT).pull_command
-    return f"Run `{pull}` for the embedded one (1.1 GB), or name one with `--model`."
+    engine = "" if hardware.is_engine_installed() else f"`{installation.install_command()}` and "
+    return (
+        f"Run {engine}`{pull}` for the embedded one (1.1 GB), start Ollama, or name one with `--model`: of any "
+        "OpenAI-compatible server (`api.base`), or a hosted one whose key is set."
+    )
 
 
 def available_keys(environ: Mapping[str, str]) -> list[str]:
