@@ -87,10 +87,7 @@ AGENTS = {
             is_tested=False,
         ),
         Editor(
-            name="opencode",
-            programs=("opencode",),
-            snippet=_opencode,
-            config_file=lambda: Path.cwd() / "opencode.json",
+            name="opencode", programs=("opencode",), snippet=_opencode, config_file=lambda: Path.cwd() / "opencode.json"
         ),
         Editor(
             name="goose",

@@ -9,6 +9,11 @@ from greenloop.engine.verify.report import Verification
 from greenloop_sandbox import CaseResult
 
 MAX_MESSAGE = 2_000
+# The fields that need no other form.
+_PLAIN = (
+    "failed", "already_failing", "still_failing", "known_failing", "fixed", "flaky", "apart", "together", "unearned",
+    "vetoed", "require", "differences", "noticed", "unfinished", "sandbox", "network", "notes", "changes", "seconds",
+)  # fmt: skip
 
 
 def result_json(result: Verification) -> dict[str, Any]:
@@ -41,25 +46,7 @@ def result_json(result: Verification) -> dict[str, Any]:
             {**_case_json(case, result.new.before.get(case.id)), "new_pass": case.id in proven}
             for case in result.new.cases
         ],
-        "failed": list(result.failed),
-        "already_failing": list(result.already_failing),
-        "still_failing": list(result.still_failing),
-        "known_failing": list(result.known_failing),
-        "fixed": list(result.fixed),
-        "flaky": list(result.flaky),
-        "apart": list(result.apart),
-        "together": dict(result.together),
-        "unearned": dict(result.unearned),
-        "vetoed": list(result.vetoed),
-        "require": result.require,
-        "differences": to_json(result.differences),
-        "noticed": to_json(result.noticed),
-        "unfinished": list(result.unfinished),
-        "sandbox": result.sandbox,
-        "network": result.network,
-        "notes": list(result.notes),
-        "changes": list(result.changes),
-        "seconds": result.seconds,
+        **{name: to_json(getattr(result, name)) for name in _PLAIN},
     }
 
 
