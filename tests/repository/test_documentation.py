@@ -8,6 +8,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
     *(ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "vscode-client/src/README.md")),
+    *(ROOT / name for name in ("server/greenloop/GLOSSARY.md", "sandbox/greenloop_sandbox/apart.md")),
     *sorted(ROOT.glob("docs/*.md")),
     *sorted(ROOT.glob("lab/docs/*.md")),
     *sorted(ROOT.glob("server/greenloop/**/README.md")),

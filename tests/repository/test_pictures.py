@@ -45,4 +45,5 @@ def test_every_page_is_in_the_navigation():
     lines = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     navigation = yaml.safe_load(lines)["nav"]
     found = set(re.findall(r"[\w-]+\.md", str(navigation)))
-    assert {page.name for page in ROOT.glob("docs/*.md")} <= found
+    # The texts of all messages are for those who write them.
+    assert {page.name for page in ROOT.glob("docs/*.md")} - {"messages.md"} <= found

@@ -1,4 +1,4 @@
-"""What pipelines of other projects use: it is well-formed, and docs/pipelines.md tells the truth about it."""
+"""What pipelines of other projects use: it is well-formed, and docs/integrations.md tells the truth about it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from greenloop.cli.main import _parser
 from greenloop.cli.reports.annotations import RULES
 
 HOUSE = Path(__file__).resolve().parents[2]
-PAGE = (HOUSE / "docs/pipelines.md").read_text()
+PAGE = (HOUSE / "docs/integrations.md").read_text()
 ACTION = yaml.safe_load((HOUSE / "ci/github/action.yml").read_text())
 HOOKS = yaml.safe_load((HOUSE / ".pre-commit-hooks.yaml").read_text())
 

@@ -32,7 +32,7 @@ __all__ = [
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """What came of the attacks, as a table for docs/sandbox.md."""
+    """What came of the attacks, as the table of tests/sandbox/attacks/README.md."""
     table = sys.modules.get("tests.sandbox.attacks.table")
     if table is None or not (lines := list(table.lines())):
         return

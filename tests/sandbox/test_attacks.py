@@ -1,7 +1,7 @@
 """Every attack of tests/sandbox/attacks against every wall, and every faked pass against the whole proof.
 
 `pytest tests/sandbox/test_attacks.py -k bubblewrap` (or docker, or control) runs one part of it.
-The table at the end of the output is the one in docs/sandbox.md.
+The table at the end of the output is the one in tests/sandbox/attacks/README.md.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ pytestmark = pytest.mark.timeout(600)
 one_loop = pytest.mark.asyncio(loop_scope="module")  # that of the session
 
 LIMITS = Limits(seconds=8.0, memory=128 << 20, disk=16 << 20, output=1 << 16, processes=32)
-SECURITY = (Path(__file__).parents[2] / "docs" / "sandbox.md").read_text()
+SECURITY = (Path(__file__).parents[2] / "docs" / "security.md").read_text()
 HONEST = "assert 1 + 1 == 2\n"
 TRIES = 20  # of a fake that races with the pytest that it fools
 
@@ -139,7 +139,7 @@ async def test_an_attack_is_contained(session: Session, machine: Machine, attack
     admitted = dict(attack.documented).get(session.name, "")
     table.count(session.name, attack, won=won)
     if admitted:
-        assert admitted in SECURITY, f"docs/sandbox.md does not say {admitted!r}"
+        assert admitted in SECURITY, f"docs/security.md does not say {admitted!r}"
     else:
         assert not won
 
@@ -243,7 +243,7 @@ async def test_a_faked_pass_is_rejected(session: Session, machine: Machine, fake
     is_forged = verdict.status is Status.PASSED and verification_level(evidence) is Verified.VERIFIED
     table.count(session.name, fake, won=is_forged)
     if fake.promise is Promise.DOCUMENTED:
-        assert fake.documented in SECURITY, f"docs/sandbox.md does not say {fake.documented!r}"
+        assert fake.documented in SECURITY, f"docs/security.md does not say {fake.documented!r}"
         assert is_forged, "it is no win any more: promise it"
         return
     assert not is_forged, f"forged: {evidence}"

@@ -1,7 +1,7 @@
 """The light back end on Linux: bubblewrap, with the project's own interpreter and without an engine.
 
 Each session keeps a sandbox open whose supervisor (inside/supervisor.py) forks a worker for each run.
-docs/sandbox.md says what it guarantees.
+docs/security.md says what it guarantees.
 """
 
 from __future__ import annotations

@@ -209,7 +209,7 @@ class PlannerSettings(RoleSettings):
     skip: list[str] = setting(
         [],
         "Stages that a planning preset leaves out, such as `simulation` (preset `codesim`), `divergence` (`lpw`) or "
-        "`design` (`lifecycle`); docs/feedback.md lists them.",
+        "`design` (`lifecycle`); lab/docs/parts.md lists them.",
     )
 
 

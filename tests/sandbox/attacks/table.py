@@ -1,4 +1,4 @@
-"""What came out, family by family: the table of docs/sandbox.md."""
+"""What came out, family by family: the table of tests/sandbox/attacks/README.md."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from greenloop.core.errors import UsageError
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add(parser)
     parser.add_argument(
-        "--quick", action="store_true", help="skip the checks of each sandbox's isolation (docs/sandbox.md)"
+        "--quick", action="store_true", help="skip the checks of each sandbox's isolation (docs/security.md)"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 

@@ -1,4 +1,4 @@
-"""Isolation probes: programs in the sandbox try what docs/sandbox.md says it prevents, and the host checks.
+"""Isolation probes: programs in the sandbox try what docs/security.md says it prevents, and the host checks.
 
 Each usable back end is opened over a small temporary workspace, with a secret in every place that must stay unreadable.
 It must not know who is shown the findings.
@@ -39,7 +39,7 @@ PATIENCE = 40.0  # seconds to wait for one back end
 LIMITS = Limits(seconds=10.0, memory=128 << 20, processes=32)
 PROMPTLY = 0.5  # time limit in seconds of the run that never ends
 FILE = "test_promises.py"
-# In the order of docs/sandbox.md: the name of the probe's test, and the promise.
+# In the order of docs/security.md: the name of the probe's test, and the promise.
 PROMISES = {
     "network": "network off",
     "files": "files of the host not readable",

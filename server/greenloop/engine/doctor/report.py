@@ -151,7 +151,7 @@ def _with_promises(
     for row in rows:
         other = next((name for name in found if name != row.name and not broken[name]), "")
         instead = f"Use the other one: set sandbox.kind = {other}." if other else "Run only code that you trust."
-        remedy = f"{instead} docs/sandbox.md says what is promised; please report this."
+        remedy = f"{instead} docs/security.md says what is promised; please report this."
         if row.ok and broken.get(row.name):
             detail = f"{row.detail}; not held: {', '.join(broken[row.name])}"
             row = replace(row, ok=False, detail=detail, remedy=remedy)  # noqa: PLW2901 - it no longer counts
