@@ -249,6 +249,16 @@ async def test_files_lie_over_the_workspace_for_one_run_only(opened, root):
     assert snapshot(root) == before
 
 
+async def test_a_file_for_a_link_takes_the_place_of_what_it_leads_to(opened, root):
+    (root / "real").mkdir()
+    (root / "m.py").rename(root / "real" / "m.py")
+    (root / "m.py").symlink_to("real/m.py")
+    session = await opened()
+    run = TestRun(selectors=("test_m.py::test_good",), files={"m.py": b"def double(n):\n    return 7\n"})
+    assert case_results(await session.run(run))[0].failure.observed == "7"
+    assert (root / "m.py").is_symlink()
+
+
 async def test_files_that_a_run_goes_without_are_hidden_from_it(opened, root):
     (root / "conftest.py").write_text("raise RuntimeError\n")
     session = await opened()

@@ -577,6 +577,13 @@ async def test_an_equality_that_says_yes_to_all_is_no_proof(proved):
     assert CASE in proofs.vetoed
 
 
+async def test_code_behind_a_link_is_proven(proved, tmp_path):
+    (tmp_path / "work" / "real").mkdir(parents=True)
+    (tmp_path / "work" / "real" / "m.py").write_text(OWN)
+    (tmp_path / "work" / "m.py").symlink_to("real/m.py")
+    assert (await proved(Change(own=OWN, new="def double(x):\n    return 2 * x\n", test=DOUBLE))).proven == {CASE: ()}
+
+
 async def test_threads_that_wait_for_each_other_cannot_be_put_apart(proved):
     change = Change(
         own="def each(function, items):\n    return [function(item) for item in items]\n",

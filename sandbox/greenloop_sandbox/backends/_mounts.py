@@ -13,6 +13,7 @@ import contextlib
 import os
 import socket
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from greenloop_sandbox import bundled_hypothesis, payload
@@ -20,7 +21,7 @@ from greenloop_sandbox.backends import _interpreter
 from greenloop_sandbox.backends._identity import Identity, is_reachable
 from greenloop_sandbox.backends._interpreter import SYSTEM
 from greenloop_sandbox.backends._masking import HiddenPaths
-from greenloop_sandbox.records import SandboxSpec
+from greenloop_sandbox.records import SandboxSpec, TestRun
 
 Argument = str | bytes
 INSIDE = "/run/greenloop"
@@ -246,6 +247,20 @@ def _mode(path: Path) -> str:
         return f"{(path.stat().st_mode & 0o755) | 0o644:04o}"
     except OSError:
         return "0644"
+
+
+def follow_links(root: Path, run: TestRun) -> TestRun:
+    """The run with the files that its links lead to, inside the workspace; Python finds them by both names.
+
+    Raises `ValueError` as `check_paths`.
+    """
+    files = {}
+    for name, data in run.files.items():
+        path = root / payload.protocol().check_path(name)
+        is_inside = path.resolve().is_relative_to(root.resolve())
+        files[str(path.resolve().relative_to(root.resolve())) if is_inside else name] = data
+    check_paths(root, [*sorted(files), *run.without])
+    return run if files.keys() == run.files.keys() else replace(run, files=files)
 
 
 def check_paths(root: Path, files: Sequence[str]) -> None:

@@ -35,7 +35,7 @@ class OneShotSession:
         descriptors: list[int] = []
         supervisor = None
         try:
-            _mounts.check_paths(self._spec.root, sorted(run.files))
+            run = _mounts.follow_links(self._spec.root, run)
             # Only the scan runs in a thread: descriptors are opened where a cancellation cannot lose them.
             arguments = await asyncio.to_thread(self._arguments, run)
             argv = self._argv(arguments, run, descriptors)

@@ -103,7 +103,7 @@ class ResidentSession:
     async def _run_once(self, run: TestRun, *, prepared_session: bool) -> Execution:
         seed = run.hash_seed
         try:
-            _mounts.check_paths(self._spec.root, [*sorted(run.files), *run.without])
+            run = _mounts.follow_links(self._spec.root, run)
             instance = await self._ensure_instance(seed)
             hidden = await asyncio.to_thread(self._scanner.scan)
             instance.runs += 1

@@ -78,7 +78,7 @@ class NoIsolationSession:
         """Runs the tests. A failure of the copy or the supervisor is reported in `Execution.broken`."""
         folder = await asyncio.to_thread(lambda: Path(tempfile.mkdtemp(prefix="greenloop-")).resolve())
         try:
-            _mounts.check_paths(self._place.root, sorted(run.files))
+            run = _mounts.follow_links(self._place.root, run)
             root, scratch = folder / self._place.root.name, folder / "tmp"
             scratch.mkdir()
             (folder / "packages").mkdir()

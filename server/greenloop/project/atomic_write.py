@@ -7,6 +7,7 @@ import os
 import stat
 import tempfile
 from pathlib import Path
+from typing import BinaryIO
 
 from greenloop.core.errors import WorkspaceError
 
@@ -14,7 +15,8 @@ from greenloop.core.errors import WorkspaceError
 def write_atomically(path: Path, data: bytes, expected: bytes | None) -> None:
     """Replaces the file's content in one step; `expected` is its required current content (None: must not exist).
 
-    Keeps the mode and, if permitted, the owner. Follows a link, so that it stays a link.
+    Keeps the mode and, if permitted, the owner. Follows a link, so that it stays a link; a file with several names
+    (hard links) is written in place, so that all of them show the new content.
     Raises `WorkspaceError` when the file has changed or cannot be written; then nothing has changed.
     """
     real = path.resolve() if path.is_symlink() else path
@@ -22,6 +24,10 @@ def write_atomically(path: Path, data: bytes, expected: bytes | None) -> None:
     try:
         if expected is None:
             real.parent.mkdir(parents=True, exist_ok=True)
+        elif real.exists() and real.stat().st_nlink > 1:
+            _refuse_changed(real, expected)
+            _write_in_place(real, data, expected)
+            return
         descriptor, temporary = tempfile.mkstemp(prefix=f".{real.name}.", suffix=".greenloop", dir=real.parent)
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
@@ -37,6 +43,23 @@ def write_atomically(path: Path, data: bytes, expected: bytes | None) -> None:
     finally:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
+
+
+def _write_in_place(path: Path, data: bytes, old: bytes) -> None:
+    with path.open("r+b") as file:
+        try:
+            _overwrite(file, data)
+        except OSError:
+            _overwrite(file, old)  # its blocks are there
+            raise
+
+
+def _overwrite(file: BinaryIO, data: bytes) -> None:
+    file.seek(0)
+    file.write(data)
+    file.truncate()
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def _refuse_changed(path: Path, expected: bytes | None) -> None:

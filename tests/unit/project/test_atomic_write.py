@@ -39,6 +39,15 @@ def test_write_follows_a_link(tmp_path):
     assert (tmp_path / "real.py").read_bytes() == b"new"
 
 
+def test_all_names_of_a_file_show_the_new_content(tmp_path):
+    (tmp_path / "one.py").write_bytes(b"old and longer")
+    os.link(tmp_path / "one.py", tmp_path / "other.py")
+    write_atomically(tmp_path / "one.py", b"new", b"old and longer")
+    assert (tmp_path / "one.py").read_bytes() == (tmp_path / "other.py").read_bytes() == b"new"
+    with pytest.raises(WorkspaceError, match="has changed meanwhile"):
+        write_atomically(tmp_path / "one.py", b"newer", b"old")
+
+
 @pytest.mark.parametrize(
     ("now", "expected", "sentence"),
     [

@@ -85,7 +85,7 @@ class CodeFinder(importlib.abc.MetaPathFinder):
 
     def __init__(self, root, files, functions, finders):
         self._root, self._functions, self._finders = root + "/", functions, finders
-        self._texts = {os.path.join(root, *path.split("/")): text for path, text in files.items()}
+        self._texts = {os.path.realpath(os.path.join(root, path)): text for path, text in files.items()}
 
     def after_import(self):
         """Is replaced by what has to happen after each import."""
@@ -246,7 +246,7 @@ class _Lines:
 
     def __init__(self, request):
         paths = request["files"] if request["lines"] else ()
-        self._paths = {os.path.join(request["root"], *path.split("/")): path for path in paths}
+        self._paths = {os.path.realpath(os.path.join(request["root"], path)): path for path in paths}
         self._ran = set()
 
     def __enter__(self):

@@ -611,7 +611,8 @@ class _Finder(importlib.abc.MetaPathFinder):
 
     def __init__(self, conversation):
         self._conversation, root = conversation, conversation.request["root"]
-        self._changes = {os.path.join(root, *path.split("/")): m for path, m in conversation.request["modules"].items()}
+        changes = conversation.request["modules"].items()
+        self._changes = {os.path.realpath(os.path.join(root, path)): each for path, each in changes}
 
     def find_spec(self, name, path=None, target=None):
         others = [

@@ -195,8 +195,12 @@ def _explain_module(observed: ObservedFailure, module: str) -> tuple[str, Values
 
 
 def _off_path(module: str, observed: ObservedFailure) -> tuple[str, Values] | None:
-    """A module of the workspace that is in no folder from which the tests import."""
+    """A module of the workspace that is in no folder from which the tests import, or a link out of the workspace."""
     from_path = observed.own_frame.path if observed.own_frame else ""
+    for base in sources.import_roots(observed.root, from_path) if observed.root else ():
+        file = Path(observed.root or "", base, f"{module}.py")
+        if file.is_symlink():
+            return "link", {"link": f"{base}/{file.name}".lstrip("/"), "target": str(file.resolve())}
     folder = sources.find_off_path(module, observed.root, from_path) if observed.root else None
     if observed.root is None or folder is None:
         return None
@@ -276,6 +280,8 @@ ROWS: list[Row[ObservedFailure]] = [
         _REINSTALL, _module("other build")),
     Row(_NO_MODULE, "the installed '{package}'{installed} has no module '{module}'", _UPGRADE,
         _module("other version")),
+    Row(_NO_MODULE, "{link} is a link to {target}, outside of the workspace, which the sandbox does not show",
+        "Copy the file into the workspace, or begin in a folder that has both (--root).", _module("link")),
     Row(_NO_MODULE, _OFF_PATH, "Install its project: {python} -m pip install -e {project}. Or name the folder in the "
         "setting `pythonpath` of pytest.", _module("of a project")),
     Row(_NO_MODULE, _OFF_PATH, "Name the folder in the setting `pythonpath` of pytest.", _module("off path")),

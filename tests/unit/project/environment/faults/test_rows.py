@@ -99,6 +99,15 @@ def test_sources_that_are_not_installed_are_named(tmp_path, files, folder, remed
     )
 
 
+def test_a_link_out_of_the_workspace_is_named(tmp_path):
+    (tmp_path / "root").mkdir()
+    (tmp_path / "m.py").touch()
+    (tmp_path / "root" / "m.py").symlink_to(tmp_path / "m.py")
+    failure = Failure(type="ModuleNotFoundError", message="No module named 'm'")
+    fault = faults.find_environment_fault([failure], ENVIRONMENT, root=tmp_path / "root")
+    assert f"because m.py is a link to {tmp_path / 'm.py'}, outside of the workspace" in fault.sentence
+
+
 @pytest.mark.parametrize(
     ("killed", "output", "sentence", "remedy"),
     [
