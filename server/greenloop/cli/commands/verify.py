@@ -163,29 +163,22 @@ def run_number(targets: Sequence[str], cwd: Path) -> int | None:
 
     Raises `UsageError` for a run together with other targets.
     """
-    words = [
-        word
-        for word in targets
-        if options.run_number(word) is not None and (word.startswith("run:") or not (cwd / word).exists())
-    ]
-    if not words:
-        return None
-    if len(targets) > 1:
-        raise UsageError(
-            f"'{words[0]}' is a run in the history and cannot be combined with other targets.",
-            remedy="Verify it on its own.",
-        )
-    return options.run_number(words[0])
+    words = [word for word in targets if word.startswith("run:") or not (cwd / word).exists()]
+    number = next((word for word in words if options.run_number(word) is not None), "")
+    _require_alone(number, targets, "a run in the history")
+    return options.run_number(number)
 
 
 def _run_file(targets: Sequence[str], cwd: Path) -> Path | None:
     """The exported run that was typed, if any. Raises `UsageError` for one together with other targets."""
-    files = [word for word in targets if word.endswith(".json") and "::" not in word]
-    if files and len(targets) > 1:
-        raise UsageError(
-            f"{files[0]} is an exported run and cannot be combined with other targets.", remedy="Verify it on its own."
-        )
-    return cwd / files[0] if files else None
+    file = next((word for word in targets if word.endswith(".json") and "::" not in word), "")
+    _require_alone(file, targets, "an exported run")
+    return cwd / file if file else None
+
+
+def _require_alone(word: str, targets: Sequence[str], kind: str) -> None:
+    if word and len(targets) > 1:
+        raise UsageError(f"{word} is {kind} and cannot be combined with other targets.", remedy="Verify it on its own.")
 
 
 def _verify_target(arguments: argparse.Namespace, cwd: Path) -> Verification:

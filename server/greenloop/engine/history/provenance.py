@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 
+from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Spec
@@ -120,6 +121,12 @@ def changed_tests(before: Basis, now: Basis) -> tuple[str, ...]:
         return ()
     names = {path for path in {*before.files, *now.files} if before.files.get(path) != now.files.get(path)}
     return tuple(sorted(names)) or ("the tests or their configuration",)
+
+
+def refuse_changed_tests(before: Basis, now: Basis, sentence: str, remedy: str) -> None:
+    """Raises `CannotVerifyError` with the sentence and the files, where trusted files changed."""
+    if changed := changed_tests(before, now):
+        raise CannotVerifyError(f"{sentence}: {_list_some(changed, 5)}.", remedy=remedy)
 
 
 def describe_changes(then: Basis, now: Basis, *, except_files: Collection[str] = ()) -> tuple[str, ...]:

@@ -54,12 +54,12 @@ async def replay(
     run_settings = settings(root)
     sandbox, place = await choose_sandbox(root, run_settings, report_status)
     current = await asyncio.to_thread(provenance.current_basis, place)
-    if changed_tests := provenance.changed_tests(stored_basis, current):
-        others = f" and {len(changed_tests) - 5} more" if len(changed_tests) > 5 else ""
-        raise CannotVerifyError(
-            f"The tests have changed since run {number}: {', '.join(changed_tests[:5])}{others}.",
-            remedy="Restore them, or check the code against a commit's tests: `greenloop verify`.",
-        )
+    provenance.refuse_changed_tests(
+        stored_basis,
+        current,
+        f"The tests have changed since run {number}",
+        "Restore them, or check the code against a commit's tests: `greenloop verify`.",
+    )
     changes = [
         *provenance.describe_changes(stored_basis, current, except_files=outcome.after),
         *_changed_texts(root, outcome),

@@ -75,12 +75,12 @@ async def verify_run_file(
         )
     current = await asyncio.to_thread(provenance.current_basis, place)
     then = _basis(run, current)
-    if changed_tests := provenance.changed_tests(then, current):
-        others = f" and {len(changed_tests) - 5} more" if len(changed_tests) > 5 else ""
-        raise CannotVerifyError(
-            f"The tests here are not those of {file.name}: {', '.join(changed_tests[:5])}{others}.",
-            remedy="Check out the commit that the run was made on, or ask for a new file.",
-        )
+    provenance.refuse_changed_tests(
+        then,
+        current,
+        f"The tests here are not those of {file.name}",
+        "Check out the commit that the run was made on, or ask for a new file.",
+    )
     state = await asyncio.to_thread(_state, root)
     context = VerificationContext(
         request=Request(root=root, revision=HERE, change="the exported change", require=APART),

@@ -12,13 +12,14 @@ import json
 import re
 import tomllib
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from greenloop.core.errors import ModelError
+from greenloop.core.text.json_codec import from_json
 from greenloop.project.environment.installation import own_command
 from greenloop.project.settings import EmbeddedSettings, cache_folder
 
@@ -144,24 +145,15 @@ def _from_table(table: dict[str, Any], families: dict[str, Any]) -> EmbeddedMode
     if parts := table.get("packages"):
         values["packages"] = tuple(parts["name"].format(number) for number in range(1, parts["count"] + 1))
         values["part_bytes"] = parts["bytes"]
-    return _make(values)
-
-
-def _make(values: dict[str, Any]) -> EmbeddedModel:
-    ready: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
-    return EmbeddedModel(**ready)
+    return from_json(EmbeddedModel, values)
 
 
 def _read_records() -> dict[str, EmbeddedModel]:
     """The readable records, by name."""
     models = {}
-    names = {each.name for each in fields(EmbeddedModel)}
     for path in sorted(folder().glob("*.json")):
-        try:
-            values = json.loads(path.read_text(encoding="utf-8"))
-            models[path.stem] = _make({key: value for key, value in values.items() if key in names})
-        except (OSError, ValueError, TypeError, AttributeError):
-            continue
+        with suppress(OSError, ValueError):
+            models[path.stem] = from_json(EmbeddedModel, json.loads(path.read_text(encoding="utf-8")))
     return {name: model for name, model in models.items() if model.name == name}
 
 

@@ -150,22 +150,23 @@ async def stop() -> bool:
 
 async def is_responding(running: RunningServer) -> bool:
     """Does the server respond?"""
-    try:
-        async with httpx.AsyncClient(trust_env=False, verify=False, timeout=5) as client:  # noqa: S501 - plain http
-            response = await client.get(f"http://127.0.0.1:{running.port}/health")
-    except httpx.HTTPError:
-        return False
-    return response.status_code == httpx.codes.OK
+    response = await _get(running, "health")
+    return response is not None and response.status_code == httpx.codes.OK
 
 
 async def _is_busy(running: RunningServer) -> bool:
     """Is it answering a request? A server that does not say is not busy."""
+    response = await _get(running, "metrics")
+    return response is not None and is_answering(parse_counters(response.text))
+
+
+async def _get(running: RunningServer, page: str) -> httpx.Response | None:
+    url, headers = f"http://127.0.0.1:{running.port}/{page}", {"Authorization": f"Bearer {running.key}"}
     try:
         async with httpx.AsyncClient(trust_env=False, verify=False, timeout=5) as client:  # noqa: S501 - plain http
-            url, headers = f"http://127.0.0.1:{running.port}/metrics", {"Authorization": f"Bearer {running.key}"}
-            return is_answering(parse_counters((await client.get(url, headers=headers)).text))
+            return await client.get(url, headers=headers)
     except httpx.HTTPError:
-        return False
+        return None
 
 
 def parse_counters(metrics: str) -> dict[str, float]:

@@ -122,16 +122,12 @@ def _read_virtual(folder: Path, source: str, root: Path) -> Environment:
         raise CannotVerifyError(
             f"The Python {config['home']} of the environment {folder} does not exist any more.", remedy=remedy
         )
-    uses_system_packages = config.get("include-system-site-packages", "").lower() == "true"
-    prefixes = [folder, base] if uses_system_packages else [folder]
-    return Environment(
-        executable=executable,
-        prefix=folder if folder.is_absolute() else root / folder,
-        base=base,
-        version=version_numbers,
-        source=source,
-        has_pytest=any(has_package(prefix, version_numbers, "pytest") for prefix in prefixes),
+    environment = _describe(
+        executable, folder if folder.is_absolute() else root / folder, base, version_numbers, source
     )
+    if config.get("include-system-site-packages", "").lower() == "true" and not environment.has_pytest:
+        environment = replace(environment, has_pytest=has_package(base, version_numbers, "pytest"))
+    return environment
 
 
 def _read_pyvenv_cfg(file: Path) -> dict[str, str]:
@@ -170,11 +166,14 @@ def _read_conda(prefix: Path, source: str) -> Environment | None:
     executable = prefix / ("python.exe" if _WINDOWS else "bin/python")
     if match is None or not executable.exists():
         return None
-    version = (int(match[1]), int(match[2]))
+    return _describe(executable, prefix, prefix, (int(match[1]), int(match[2])), source)
+
+
+def _describe(executable: Path, prefix: Path, base: Path, version: tuple[int, int], source: str) -> Environment:
     return Environment(
         executable=executable,
         prefix=prefix,
-        base=prefix,
+        base=base,
         version=version,
         source=source,
         has_pytest=has_package(prefix, version, "pytest"),
@@ -270,14 +269,7 @@ def _query_environment(executable: Path, source: str, root: Path) -> Environment
             remedy="Set 'interpreter' to another Python.",
         )
     own_executable, prefix, base, version = answer
-    return Environment(
-        executable=Path(own_executable),
-        prefix=Path(prefix),
-        base=Path(base),
-        version=version,
-        source=source,
-        has_pytest=has_package(Path(prefix), version, "pytest"),
-    )
+    return _describe(Path(own_executable), Path(prefix), Path(base), version, source)
 
 
 @cache
