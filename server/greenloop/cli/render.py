@@ -5,7 +5,6 @@ All text from models, tests and files goes through `escape_controls`: terminals 
 
 from __future__ import annotations
 
-import re
 import time
 from typing import Self
 
@@ -13,17 +12,11 @@ from greenloop.core.events import Event
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.model import Kind
 from greenloop.core.records.outcome import Outcome
+from greenloop.core.text.redact import escape_controls as escape_controls  # noqa: PLC0414 - all output goes through it
 from greenloop.wording import outcome as outcome_words
 from greenloop.wording.attempt import error_and_place
 from greenloop.wording.model import describe_model
 from greenloop.wording.notes import note_lines
-
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-
-
-def escape_controls(text: str) -> str:
-    """Makes every control and direction character visible; line ends and tabs stay."""
-    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text.replace("\r\n", "\n"))
 
 
 def first_line(text: str, max_length: int = 120) -> str:

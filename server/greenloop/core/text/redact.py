@@ -1,4 +1,4 @@
-"""Makes foreign text safe to send and show: masks known secrets, strips control characters."""
+"""Makes foreign text safe to send and show: masks known secrets, strips control characters or makes them visible."""
 
 from __future__ import annotations
 
@@ -27,6 +27,11 @@ def redact(text: str, secrets: Iterable[str]) -> str:
     for value in sorted(values, key=len, reverse=True):
         text = text.replace(value, MASK)
     return text
+
+
+def escape_controls(text: str) -> str:
+    """The text for a terminal: every control and direction character made visible; line ends and tabs stay."""
+    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text.replace("\r\n", "\n"))
 
 
 def clean_for_display(text: str) -> str:
