@@ -123,18 +123,15 @@ def by_neovim(newcomer: Newcomer) -> None:
     terminal.wait_for("Type number", INSTALL)
     terminal.enter("1")
     if newcomer.model:
-        terminal.wait_for("Download", FIX)
+        terminal.wait_for("nothing leaves it", FIX)
         terminal.note("asked for a model")
+        terminal.press("gra")
+        terminal.wait_for("Download (1.1 GB)", INSTALL)
         terminal.enter("1")
     nvim.wait_until("bufexists('fibonacci.py') && getbufvar('fibonacci.py', '&modified')", DOWNLOAD)
     terminal.note("verified")
-    for _ in range(3):
-        terminal.enter(":wa")
-        with contextlib.suppress(TimeoutError):
-            nvim.wait_until("!getbufvar('fibonacci.py', '&modified')", 5)
-            return
-        terminal.enter("")  # a message or a question stood in the way
-    raise TimeoutError(f"Neovim does not write:\n{terminal.plain()}")
+    terminal.enter(":wa")
+    nvim.wait_until("!getbufvar('fibonacci.py', '&modified')", INSTALL)
 
 
 class Nvim:

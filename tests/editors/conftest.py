@@ -45,15 +45,14 @@ class Kind:
     setup: str
     creates: bool = True  # files that an edit needs
     shows: bool = True  # documents on request
-    questions: bool = False  # of a server
     sources: bool = True  # of diagnostics
     lenses: bool = False
     asks: bool = False  # its user itself, before it changes a file that is closed
 
 
 KINDS = [
-    Kind("nvim-0.11", "nvim011", "Neovim", "neovim", questions=True, lenses=True),
-    Kind("nvim-0.7", "nvim", "Neovim", "neovim", shows=False, questions=True),
+    Kind("nvim-0.11", "nvim011", "Neovim", "neovim", lenses=True),
+    Kind("nvim-0.7", "nvim", "Neovim", "neovim", shows=False),
     Kind("eglot", "emacs", "Emacs with eglot", "eglot", creates=False, shows=False, sources=False, asks=True),
     Kind("lsp-mode", "lspmode", "Emacs with lsp-mode", "lsp-mode", shows=False),
 ]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from client_capabilities import captured_capabilities, find_capability, missing_capabilities
+from client_capabilities import captured_capabilities, captured_client_name, find_capability, missing_capabilities
 
 from .conftest import HERE, Editor
 
@@ -86,6 +86,7 @@ class Client(Editor):
     def __init__(self, process, root: Path, name: str) -> None:
         super().__init__(process, root)
         self.name, self.manners, self.capabilities = name, CLIENTS[name], captured_capabilities(name)
+        self.client_name = captured_client_name(name)
         self.willing = True
         self.answers["workspace/applyEdit"] = self.apply_as_it_does
         for method in ("window/workDoneProgress/create", "client/registerCapability", "workspace/codeLens/refresh"):

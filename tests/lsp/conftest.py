@@ -64,6 +64,7 @@ class Editor:
     """
 
     SILENCE = object()
+    client_name = ""
 
     def __init__(self, process, root):
         self.process, self.root = process, root
@@ -172,8 +173,9 @@ class Editor:
 
     # -- the session ----------------------------------------------------------------------------------------------
 
-    async def start(self, capabilities=EVERYTHING, opened=("m.py", "test_m.py"), **options):
+    async def start(self, capabilities=EVERYTHING, opened=("m.py", "test_m.py"), client="", **options):
         params = {
+            **({"clientInfo": {"name": client or self.client_name}} if client or self.client_name else {}),
             "processId": None,
             "rootUri": self.root.as_uri(),
             "workspaceFolders": [{"uri": self.root.as_uri(), "name": "w"}],

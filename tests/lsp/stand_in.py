@@ -329,6 +329,15 @@ class Play:
         emit(Finished(outcome=outcome))
         return outcome
 
+    async def alsofixed(self, request, settings, emit, report_status):
+        """A result for another test, with which this one passes too."""
+        other = "test_m.py::test_other"
+        make = self.problem
+        spec = Spec(cases=(Case(id=other, path="test_m.py", line=4),), selectors=(other,))
+        self.problem = lambda request: replace(make(request), spec=spec)
+        evidence = Evidence(sandbox="play", cases={"user": (1, 1)}, also_fixed=(TEST,))
+        return await self.solve(request, settings, emit, report_status, evidence=evidence)
+
     async def unreadable(self, request, settings, emit, report_status):
         """An answer that holds no code."""
         problem, baseline = self.start(request, settings, emit)

@@ -119,7 +119,8 @@ async def test_after_a_result(editor):
     await editor.action("Refine")
     await editor.told("Fixed: ")
     later = ["Show attempts: test_double", "Run in the sandbox: test_double", "Discard attempts: test_double"]
-    assert titles(await editor.actions()) == ["Refine until tests pass: test_double", *later]
+    first = ["Open the changed double", "Refine until tests pass: test_double"]
+    assert titles(await editor.actions()) == [*first, *later]
     later[1] = "Run in the sandbox: double"
     improve = [f"Improve while tests pass ({words}): double" for words in ("faster", "less memory")]
     improved = [improve[0], *later[:2], improve[1], "Refine until tests pass: double", later[2]]
@@ -249,8 +250,9 @@ async def test_without_a_model_and_an_answer_the_run_is_over(modelless):
     assert len((await modelless.state())["calls"]) == 1
 
 
-async def test_without_a_model_a_client_that_cannot_be_asked_reads_the_choices(modelless):
-    await modelless.start(without(EVERYTHING, "window"), model="")
+@pytest.mark.parametrize("client", [{"capabilities": without(EVERYTHING, "window")}, {"client": "Neovim"}])
+async def test_without_a_model_a_client_that_cannot_be_asked_reads_the_choices(modelless, client):
+    await modelless.start(**client, model="")
     await modelless.action("Refine")
     await modelless.told("greenloop model pull")
     assert not modelless.got("window/showMessageRequest")

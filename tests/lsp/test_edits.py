@@ -245,6 +245,28 @@ async def test_a_closed_file_is_changed_by_the_editor_and_not_on_the_disk(editor
     assert shown["params"]["selection"]["start"]["line"] == 1
 
 
+async def test_where_a_question_takes_the_keys_the_changed_file_is_opened_by_an_action(editor):
+    """No capability says so; Neovim is known by its name."""
+    editor.answers["window/showDocument"] = {"success": True}
+    await editor.start(opened=("test_m.py",), client="Neovim")
+    assert (await refine(editor))["applied"]
+    told = await editor.told("Fixed: test_double passes.")
+    assert told["params"]["message"].endswith("Changed m.py:2. To see it, choose 'Open the changed double'.")
+    assert not editor.got("window/showMessageRequest")
+    offered = [each["title"] for each in await editor.actions()]
+    assert offered[:2] == ["Open the changed double", "Refine until tests pass: test_double"]
+    assert "Open the changed double" not in [each["title"] for each in await editor.actions("m.py", 1)]
+    await editor.action("Open the changed double")
+    shown = await editor.wait(lambda m: m.get("method") == "window/showDocument")
+    assert (shown["params"]["uri"], shown["params"]["selection"]["start"]["line"]) == (editor.uri("m.py"), 1)
+
+
+async def test_a_result_that_is_not_applied_cannot_be_opened(editor):
+    await editor.start()
+    await editor.execute("greenloop.open", {"uri": editor.uri("m.py")})
+    await editor.told("There is no applied result here.")
+
+
 async def test_a_closed_file_that_the_editor_does_not_open_is_believed(editor):
     editor.answers["workspace/applyEdit"] = {"applied": True}
     await editor.start(opened=("test_m.py",))

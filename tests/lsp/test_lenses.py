@@ -156,7 +156,7 @@ def test_the_last_result(inside, result, title):
     assert found[title] == ("greenloop.runTest", {"uri": inside.uri("test_m.py"), "target": DOUBLE})
     assert title in inside.hover("test_m.py", 5)
     assert title in inside.hover("test_m.py", 4), "the decorator"
-    assert inside.hover("test_m.py", 6) is None
+    assert title in inside.hover("test_m.py", 6), "the body"
     assert inside.hover("test_m.py", 9) is None
 
 

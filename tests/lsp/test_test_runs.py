@@ -75,6 +75,20 @@ async def test_what_a_refinement_put_right_is_shown_no_more(editor):
     await editor.wait(lambda m: m.get("method") == PUBLISHED and not editor.shown())
 
 
+@pytest.mark.story("what a result also fixed is red no more")
+async def test_what_a_refinement_also_put_right_is_shown_no_more(editor):
+    """Neither the failing test of a test run, nor the run that had ended unsolved for it."""
+    await editor.start(model="play:stuck")
+    await run_test(editor)
+    await editor.diagnosed(red)
+    await editor.action("Refine")
+    await editor.diagnosed(lambda items: any(item["code"] == "unsolved" for item in items))
+    editor.notify("workspace/didChangeConfiguration", {"settings": {"greenloop": {"model": "play:alsofixed"}}})
+    await editor.action("Refine", name="m.py", line=1)
+    await editor.told("also fixes 1 other")
+    await editor.wait(lambda m: m.get("method") == PUBLISHED and not editor.shown())
+
+
 @pytest.mark.story("a save runs the tests that came through the file")
 async def test_saves_run_the_tests_of_the_buffers_and_say_nothing(editor):
     await editor.start(**SAVE)

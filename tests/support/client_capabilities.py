@@ -18,7 +18,16 @@ DECLARES = {
 
 def captured_capabilities(name):
     """The capabilities of one of the captured clients, such as `helix-25.01`."""
-    return json.loads((CAPTURED / f"{name}.json").read_text(encoding="utf-8"))["capabilities"]
+    return _captured(name)["capabilities"]
+
+
+def captured_client_name(name):
+    """The name by which one of the captured clients introduces itself; "" where it has none."""
+    return (_captured(name).get("clientInfo") or {}).get("name", "")
+
+
+def _captured(name):
+    return json.loads((CAPTURED / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def captured_clients():

@@ -127,7 +127,7 @@ class Server(LanguageServer):
         """Registers every feature with the parts that it uses."""
         editor, runs, results, store = self.editor, self.runs, self.results, self.store
         text_changes = TextChanges(editor, store, runs, self.applier, self.run_diagnostics)
-        available = AvailableActions(self.client, runs, results, self.goals, self.applier)
+        available = AvailableActions(editor, runs, results, self.goals, self.applier)
         events, publisher = document_sync.DocumentEvents(), RunPublisher(self.client, runs)
         refresher = code_lens.LensRefresher(editor)
         results.on_changed = self.settings.on_changed = refresher.schedule

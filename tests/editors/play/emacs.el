@@ -53,7 +53,6 @@
 (defun play-save (name) (play-in name (save-buffer)))
 (defun play-undo (name)
   (play-in name (let ((last-command 'ignore)) (undo))))
-(defun play-answer (title) title)
 (defun play-messages () (vconcat (reverse play-messages)))
 (defun play-command (name line which)
   (play-in name (play-go line) (greenloop which)))

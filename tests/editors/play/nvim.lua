@@ -2,7 +2,7 @@
 -- It uses what a user uses: the commands, the menus, the windows.
 local root = vim.env.PLAY_ROOT
 local new = vim.fn.has('nvim-0.11') == 1
-local messages, offered, wanted, answer = {}, nil, nil, nil
+local messages, offered, wanted = {}, nil, nil
 local play = {}
 
 local function client()
@@ -20,13 +20,10 @@ local function wait(what, holds)
   if not vim.wait(20000, holds, 10) then error('no ' .. what) end
 end
 
--- The menu: it notes what is offered and takes what is wanted. A question of the server gets the answer that was told.
+-- The menu: it notes what is offered and takes what is wanted. A question of the server is noted, not answered.
 vim.ui.select = function(items, options, choose)
   if options.kind == 'lsp_message' or not options.kind then
     table.insert(messages, options.prompt)
-    for i, item in ipairs(items) do
-      if item.title == answer then return choose(item, i) end
-    end
     return choose(nil, nil)
   end
   offered = {}
@@ -40,9 +37,6 @@ vim.ui.select = function(items, options, choose)
 end
 vim.fn.inputlist = function(lines) -- the questions of 0.7
   table.insert(messages, lines[1])
-  for i, line in ipairs(lines) do
-    if answer and line:find(answer, 1, true) then return i - 1 end
-  end
   return 0
 end
 vim.cmd('filetype indent off | set noautoindent') -- what is typed stands as it is
@@ -128,7 +122,6 @@ function play.hover(name, line, column)
   return text
 end
 function play.messages() return messages end
-function play.answer(title) answer = title end
 function play.place() return { vim.fn.expand('%:t'), vim.api.nvim_win_get_cursor(0)[1] } end
 function play.configure(settings)
   client().settings = { greenloop = settings }

@@ -1,4 +1,4 @@
-"""Reads the capabilities that the editor declared. Nothing is ever decided by an editor's name."""
+"""Reads the capabilities that the editor declared. One fact that none of them tells is decided by its name."""
 
 from __future__ import annotations
 
@@ -10,11 +10,16 @@ from lsprotocol import types as lsp
 
 # Capabilities of greenloop's own that are called here as in the protocol.
 OWN = ("runs", "refusals", "review", "model", "keys")
+# Clients whose dialogue for `window/showMessageRequest` takes the keys that the user is typing into a text.
+MODAL = frozenset({"Neovim"})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
-    """The declared capabilities that this server uses. All false: a client that declares nothing."""
+    """The declared capabilities that this server uses. All false: a client that declares nothing.
+
+    `questions`: the client can ask while the user types.
+    """
 
     apply_edit: bool = False
     document_changes: bool = False
@@ -42,7 +47,7 @@ class Capabilities:
     watch_files: bool = False
 
 
-def read_capabilities(capabilities: lsp.ClientCapabilities) -> Capabilities:
+def read_capabilities(capabilities: lsp.ClientCapabilities, client_name: str = "") -> Capabilities:
     def declared(path: str) -> Any:
         value: Any = capabilities
         for name in path.split("."):
@@ -67,7 +72,7 @@ def read_capabilities(capabilities: lsp.ClientCapabilities) -> Capabilities:
         typed_answers=_experimental(capabilities, "questions"),
         model_info=_experimental(capabilities, "modelInfo"),
         **{name: _experimental(capabilities, name) for name in OWN},
-        questions=declared("window.show_message.message_action_item") is not None,
+        questions=declared("window.show_message.message_action_item") is not None and client_name not in MODAL,
         refresh_lenses=bool(declared("workspace.code_lens.refresh_support")),
         configuration=bool(declared("workspace.configuration")),
         saves=bool(declared("text_document.synchronization.did_save")),

@@ -33,16 +33,16 @@ def register(server: LanguageServer, editor: Editor, runs: Runs, results: TestRe
             return None
         line = file.line(params.position.line)
         target = locations.target_at(file, line)
-        if target is None or not target.start <= line <= target.name_line:
+        if target is None or not target.start <= line <= target.end:
             return None
         markdown = client.capabilities.markdown_hover
         value = attempts(file, target, markdown=markdown) or last_results(file, target, markdown=markdown)
         if not value:
             return None
         kind = lsp.MarkupKind.Markdown if markdown else lsp.MarkupKind.PlainText
-        name_range = line_range(target.name_line, file.text, documents.position_codec)
+        hovered = line_range(line, file.text, documents.position_codec)
         return lsp.Hover(
-            contents=lsp.MarkupContent(kind=kind, value=value), range=relative_range(name_range, file.lines_before)
+            contents=lsp.MarkupContent(kind=kind, value=value), range=relative_range(hovered, file.lines_before)
         )
 
     def attempts(file: locations.ProjectFile, target: Target, *, markdown: bool) -> str:

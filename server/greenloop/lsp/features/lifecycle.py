@@ -24,7 +24,8 @@ def register(
 
     @server.feature(lsp.INITIALIZE)
     def initialize(params: lsp.InitializeParams) -> None:
-        client.capabilities = read_capabilities(params.capabilities)
+        client_name = params.client_info.name if params.client_info else ""
+        client.capabilities = read_capabilities(params.capabilities, client_name)
         documents.conflicts.reports_saves = client.capabilities.saves
         default_workspace = server.workspace
         documents.begin(

@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+from lsprotocol.types import Location
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
@@ -14,6 +15,7 @@ from greenloop.core.records.outcome import StopReason, Verified
 from greenloop.lsp.connection.messages import REFINE, AnswerParams, answer_params, command_argument, refine_params
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters.diagnostics import RunDiagnostics
+from greenloop.lsp.presenters.notifications import applied_elsewhere
 from greenloop.lsp.presenters.refusals import Refusals
 from greenloop.lsp.presenters.test_diagnostics import FailingTests
 from greenloop.lsp.runs.background_tasks import LongTasks
@@ -80,6 +82,22 @@ def register(
             tasks.spawn(driver.apply(run))
         else:
             client.show_message("There is no unapplied result here.")
+
+    @server.command("greenloop.open")
+    def open_result(*arguments: Any) -> None:
+        is_meant = run_filter(documents, runs, arguments)
+        uri = (command_argument(arguments) or {}).get("uri", "")
+        changed = (applied_elsewhere(documents, run, uri) for run in runs if is_meant(run))
+        location = next(filter(None, changed), None)
+        if location is None:
+            client.show_message("There is no applied result here.")
+        else:
+            tasks.spawn(show(location))
+
+    async def show(location: Location) -> None:
+        line = location.range.start.line + 1
+        if not await client.show_document(location.uri, line):
+            client.show_message(f"The result is in {location.uri}, line {line}.")
 
     @server.command("greenloop.discard")
     def discard(*arguments: Any) -> None:

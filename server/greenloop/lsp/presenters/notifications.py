@@ -88,19 +88,32 @@ class RunNotifications:
             self._client.show_message(text, kind)
 
     def _show_applied(self, run: Run, outcome: Outcome, apply_result: ApplyResult) -> None:
-        text = name_cells(self._documents, run, applied_message(run, outcome, apply_result))
-        client = self._client
-        applied = [self._documents.location(run.root / path, line_range(line)) for path, line in apply_result.lines]
-        elsewhere = next((each for each in applied if each.uri != run.uri), None)
-        if elsewhere and client.capabilities.show_document and client.capabilities.questions:
-
-            async def offer_to_open() -> None:
-                if await client.ask(text, ("Open",)):
-                    await client.show_document(elsewhere.uri, elsewhere.range.start.line + 1)
-
-            self._tasks.spawn(offer_to_open())
+        text, client = applied_message(run, outcome, apply_result), self._client
+        elsewhere = applied_elsewhere(self._documents, run, run.uri)
+        if elsewhere is None or not client.capabilities.show_document:
+            client.show_message(name_cells(self._documents, run, text))
+        elif not client.capabilities.questions:
+            text = f"{text} To see it, choose '{open_title(run)}'."
+            client.show_message(name_cells(self._documents, run, text))
         else:
-            client.show_message(text)
+            self._tasks.spawn(self._offer_to_open(name_cells(self._documents, run, text), elsewhere))
+
+    async def _offer_to_open(self, text: str, location: lsp.Location) -> None:
+        if await self._client.ask(text, ("Open",)):
+            await self._client.show_document(location.uri, location.range.start.line + 1)
+
+
+def applied_elsewhere(documents: Documents, run: Run, uri: str) -> lsp.Location | None:
+    """The first line of an applied result that is not in this document."""
+    if not run.result.applied:
+        return None
+    changed = (documents.location(run.root / path, line_range(line)) for path, line in run.result.lines)
+    return next((location for location in changed if location.uri != uri), None)
+
+
+def open_title(run: Run) -> str:
+    """The title of the action that opens what an applied result changed."""
+    return f"Open the changed {run.changed_name}"
 
 
 def activity(run: Run) -> str:
@@ -144,7 +157,7 @@ def applied_message(run: Run, outcome: Outcome, apply_result: ApplyResult) -> st
 
     Hovers and pages have the evidence.
     """
-    lines = ", ".join(f"{path}:{line}" for path, line in apply_result.lines)
+    lines = ", ".join(f"{path}:{line}" for path, line in run.result.lines)
     if not outcome.solved:
         return f"Best attempt applied; {run.name} is not solved. Changed {lines}."
     label = f"{'Improved' if is_improvement(run) else 'Fixed'}{_partial(outcome)}"

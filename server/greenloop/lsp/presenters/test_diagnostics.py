@@ -106,7 +106,7 @@ class FailingTests:
         self._store.put(owner, {})
 
     def remove_passed(self, root: Path, cases: Collection[str]) -> None:
-        """Removes the diagnostics of tests that passed in a refinement's baseline."""
+        """Removes the diagnostics of tests that passed in a refinement's baseline, or pass with its result."""
         cases = _and_files(cases)
         for owner in [owner for owner in self._failing if owner.root == root]:
             failing = self._failing[owner]
@@ -147,17 +147,21 @@ class FailingTests:
     # -- with refinements -------------------------------------------------------------------------------------------
 
     def _hide_duplicates(self, changed: Hashable) -> None:
-        """Hides the tests that a changed run shows, so that each test is shown once."""
+        """Hides the tests that a changed run shows, so that each test is shown once.
+
+        Those that an applied result fixed are removed, also where other runs show them.
+        """
         if not isinstance(changed, Run) or changed.started is None:
             return
-        cases = _and_files(_cases(changed))
+        cases = _cases(changed)
+        if changed.result.applied and changed.outcome is not None and changed.outcome.solved:
+            also_fixed = changed.outcome.evidence.also_fixed
+            self.remove_passed(changed.root, {*cases, *also_fixed})
+            self._supersede(changed.root, dict.fromkeys(also_fixed, True))
+            return
         for owner in [owner for owner in self._failing if owner.root == changed.root]:
-            failing = self._failing[owner]
-            if cases.isdisjoint(failing):
-                continue
-            if changed.result.applied and changed.outcome is not None and changed.outcome.solved:
-                self._failing[owner] = {id_: each for id_, each in failing.items() if id_ not in cases}
-            self._show(owner)
+            if not _and_files(cases).isdisjoint(self._failing[owner]):
+                self._show(owner)
 
     def _supersede(self, root: Path, ran: Mapping[str, bool]) -> None:
         """Removes newly run tests from the diagnostics of ended refinements: the user may have typed since.
@@ -166,10 +170,12 @@ class FailingTests:
         """
         for run in [run for run in self._runs if run.root == root and not run.running]:
             cases = _cases(run)
-            if cases and all(ran.get(case) for case in cases):
+            if not self._store.shows(run):
+                continue
+            if all(ran.get(case) for case in cases):
                 self._store.put(run, {})
-            elif not cases.isdisjoint(ran) and self._store.shows(run):
-                run.view.superseded_cases |= cases & ran.keys()
+            elif superseded := (cases & ran.keys()) - run.view.superseded_cases:
+                run.view.superseded_cases |= superseded
                 self._run_diagnostics.publish(run)
 
     def _hidden(self, root: Path) -> set[str]:

@@ -71,8 +71,8 @@ class EditApplier:
             if isinstance(changes, ApplyResult):
                 return changes
             if not changes:
-                run.result.applied = True
-                return ApplyResult(applied=True, lines=await asyncio.to_thread(_changed_lines, run))
+                run.result.applied, run.result.lines = True, await asyncio.to_thread(_changed_lines, run)
+                return ApplyResult(applied=True)
             if reason := planner.conflict_reason(run, changes):
                 return ApplyResult(applied=False, reason=reason)
             if planner.is_proven(run, changes):
@@ -188,7 +188,8 @@ def _expect(run: Run, changes: Sequence[FileChange]) -> None:
 def _mark_applied(run: Run, *, merged: bool = False) -> ApplyResult:
     result = run.result
     result.applied_texts, result.sent_texts, result.applied = result.sent_texts, {}, True
-    return ApplyResult(applied=True, lines=_changed_lines(run), merged=merged)
+    result.lines = _changed_lines(run)
+    return ApplyResult(applied=True, merged=merged)
 
 
 def _changed_lines(run: Run) -> tuple[tuple[str, int], ...]:

@@ -11,10 +11,11 @@ from lsprotocol import types as lsp
 
 from greenloop.core.records.goal import Goal
 from greenloop.core.records.spec import Target, TargetKind
-from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.convert import command
 from greenloop.lsp.documents import locations
 from greenloop.lsp.documents.locations import ProjectFile
+from greenloop.lsp.editor import Editor
+from greenloop.lsp.presenters.notifications import applied_elsewhere, open_title
 from greenloop.lsp.runs import stored_tests
 from greenloop.lsp.runs.apply_edit import EditApplier
 from greenloop.lsp.runs.goals import Goals
@@ -41,8 +42,9 @@ FurtherAction = tuple[lsp.CodeAction, str]  # an action that is only offered whe
 class AvailableActions:
     """The actions on runs and tests that make sense now."""
 
-    def __init__(self, client: Client, runs: Runs, results: TestResults, goals: Goals, applier: EditApplier) -> None:
-        self._client, self._runs, self._results, self._goals = client, runs, results, goals
+    def __init__(self, editor: Editor, runs: Runs, results: TestResults, goals: Goals, applier: EditApplier) -> None:
+        self._client, self._documents = editor.client, editor.documents
+        self._runs, self._results, self._goals = runs, results, goals
         self._applier, self._planner = applier, applier.planner
 
     def main(self, uri: str, file: ProjectFile, target: Target, line: int) -> list[lsp.CodeAction]:
@@ -57,11 +59,12 @@ class AvailableActions:
         if run is None:
             return [refine, *run_tests, *others, *show_tests]
         others = [*_continue(uri, file, target, line, run), *others]
+        shown = self._open(uri, run)
         discard = command(f"Discard attempts: {run.name}", "greenloop.discard", run_argument(uri, run))
         apply, show_attempts = self._apply(uri, run) if run.offered else [], _show_attempts(uri, run)
         if apply and run.improved:
             return [*apply, *show_attempts, refine, *run_tests, *others, discard, *show_tests]
-        return [refine, *show_attempts, *run_tests, *apply, *others, discard, *show_tests]
+        return [*shown, refine, *show_attempts, *run_tests, *apply, *others, discard, *show_tests]
 
     def further(self, uri: str, file: ProjectFile, target: Target, line: int) -> Iterator[FurtherAction]:
         """Further actions, and disabled ones with the reason."""
@@ -98,6 +101,12 @@ class AvailableActions:
             return []
         argument: dict[str, object] = {"uri": uri, **({"target": target.selector} if target.qualname else {})}
         return [command(f"{RUN}: {short_name(target)}", "greenloop.runTest", argument)]
+
+    def _open(self, uri: str, run: Run) -> list[lsp.CodeAction]:
+        """The action that opens the applied result, where it is in another document."""
+        if not self._client.capabilities.show_document or applied_elsewhere(self._documents, run, uri) is None:
+            return []
+        return [command(open_title(run), "greenloop.open", run_argument(uri, run))]
 
     def _apply(self, uri: str, run: Run) -> list[lsp.CodeAction]:
         assert run.outcome is not None

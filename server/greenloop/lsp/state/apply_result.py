@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class ApplyResult:
-    """Whether a result was applied, at which lines (workspace path, 1-based line), or the reason why it was not.
+    """Whether a result was applied, or the reason why it was not.
 
     `merged`: together with what the user typed meanwhile. `by_action`: the editor takes edits only from a code action.
     """
 
     applied: bool
-    lines: tuple[tuple[str, int], ...] = ()
     merged: bool = False
     reason: str = ""
     by_action: bool = False

@@ -93,6 +93,7 @@ class RunResult:
     `verified_texts` are those with which it was verified again, after the user's edits. `tests_changed`: it is a run of
     an earlier server, and its tests have changed since.
     `sent_texts` has, by path, the text to be replaced and its replacement; `applied_texts` those really applied.
+    `lines` are the first changed ones of each file (workspace path, 1-based line) once it was applied.
     """
 
     applied: bool = False
@@ -104,6 +105,7 @@ class RunResult:
     sent_texts: dict[str, tuple[str, str]] = field(default_factory=dict)
     sent_at: float = 0.0
     applied_texts: dict[str, tuple[str, str]] = field(default_factory=dict)
+    lines: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(eq=False)
