@@ -39,42 +39,73 @@ CLIENT_SETTINGS: dict[str, dict[str, Any]] = {
 # VS Code takes these from the user alone, never from the `.vscode` folder of a repository: who is sent the code and
 # what that costs, what runs it, what it may reach, and what concerns the machine rather than the project.
 USERS_OWN = re.compile(
-    r"(.+\.)?model(\.kind)?|escalation\.models|cost|interpreter|api\..+|embedded\..+|history\..+"
+    r"model(\.kind)?|escalation\.models|cost|interpreter|api\..+|embedded\..+"
     r"|sandbox\.(kind|image|runtime|network|env|expose)"
 )
 
-# Title of a page, and the first words of the keys on it.
-PAGES: tuple[tuple[str, frozenset[str]], ...] = (
-    ("Sandbox", frozenset({"sandbox", "suite", "interpreter"})),
-    ("Models", frozenset({"api", *settings.ROLES, "escalation", "embedded"})),
-    ("Prompts and feedback", frozenset({"prompt", "answer", "feedback", "ladder"})),
-    ("Tests from docstrings", frozenset({"spec", "ask"})),
-)
-FIRST = "greenloop"
+# The settings that users of the product can mean something by: the titles of the pages, and the keys on each, in order.
+# All others are set in files and on the command line. docs/settings.md has every one.
+PAGES: dict[str, tuple[str, ...]] = {
+    "Refining": (
+        "preset",
+        "attempts",
+        "seconds",
+        "apply",
+        "ask",
+        "spec.design",
+        "spec.write",
+        "spec.human",
+        "spec.constraints",
+        "editor.runs",
+        "editor.lens",
+        "editor.save",
+        "python",
+        "trace.server",
+    ),
+    "Model": (
+        "model",
+        "model.kind",
+        "tokens",
+        "cost",
+        "api.base",
+        "api.key",
+        "api.effort",
+        "api.timeout",
+        "escalation.models",
+        "embedded.threads",
+        "embedded.gpu",
+        "embedded.idle",
+    ),
+    "Tests and sandbox": (
+        "interpreter",
+        "sandbox.kind",
+        "sandbox.image",
+        "sandbox.runtime",
+        "sandbox.seconds",
+        "sandbox.memory",
+        "sandbox.processes",
+        "sandbox.network",
+        "sandbox.env",
+        "sandbox.expose",
+        "suite.seconds",
+    ),
+}
 
 
 def configuration() -> list[dict[str, Any]]:
-    """`contributes.configuration`: pages in order, and on each the keys in the order of the server's class."""
-    pages: dict[str, dict[str, Any]] = {title: {} for title in (FIRST, *(title for title, _heads in PAGES))}
-    entries = {
-        key: _property(key, kind, default, metadata)
-        for key, kind, default, metadata in settings.keys()  # noqa: SIM118 - a module, no dict
-        if metadata["editor"]
-    }
-    for key, entry in {**_named_for_vscode(entries), **CLIENT_SETTINGS}.items():
-        head = key.split(".")[0]
-        title = next((title for title, heads in PAGES if head in heads), FIRST)
-        pages[title][f"{settings.APP}.{key}"] = {**entry, "order": len(pages[title])}
-    return [
-        {"title": title, "order": position, "properties": properties}
-        for position, (title, properties) in enumerate(pages.items())
-    ]
-
-
-def _named_for_vscode(entries: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """The entries by names of which none lies below another one, which VS Code does not allow."""
+    """`contributes.configuration`: the pages with their settings, in order."""
+    servers = {key: (kind, default, metadata) for key, kind, default, metadata in settings.keys()}  # noqa: SIM118
+    # VS Code allows no name below another one.
     names = {key: written for written, key in OTHER_NAMES.items() if "." not in written}
-    return {names.get(key, key): entry for key, entry in entries.items()}
+    pages = []
+    for position, (title, keys) in enumerate(PAGES.items()):
+        entries = [CLIENT_SETTINGS[key] if key in CLIENT_SETTINGS else _property(key, *servers[key]) for key in keys]
+        properties = {
+            f"{settings.APP}.{names.get(key, key)}": {**entry, "order": order}
+            for order, (key, entry) in enumerate(zip(keys, entries, strict=True))
+        }
+        pages.append({"title": title, "order": position, "properties": properties})
+    return pages
 
 
 def _property(key: str, kind: Any, default: Any, metadata: Mapping[str, Any]) -> dict[str, Any]:

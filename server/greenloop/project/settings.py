@@ -338,7 +338,12 @@ class Settings:
         "parameters are small, hosted models and the editor's are capable.",
         key="model.kind",
     )
-    preset: str = setting("default", "Named choice of prompt, feedback and search parts.", repository="yes")
+    preset: str = setting(
+        "default",
+        "Search for a change that passes: `default`, or another preset of docs/settings.md with its own prompts, "
+        "feedback and order of steps.",
+        repository="yes",
+    )
     attempts: int = setting(
         0,
         "Maximum number of model attempts; 0: the preset's number.",

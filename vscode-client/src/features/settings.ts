@@ -14,23 +14,24 @@ interface Manifest {
 /** Settings of the extension itself, which the server does not know. */
 const OWN = /^(python$|trace\.)/;
 
-/** Keys that only the user may set, according to package.json. */
-function userOnlyKeys(host: Host): ReadonlySet<string> {
+/** Keys that a workspace may set too, according to package.json: not those that it does not name. */
+function workspaceKeys(host: Host): ReadonlySet<string> {
   const { contributes } = host.context.extension.packageJSON as Manifest;
   const all = contributes.configuration.flatMap(({ properties }) => Object.entries(properties));
-  return new Set(all.filter(([, { scope }]) => scope === "machine").map(([key]) => key.slice(SECTION.length + 1)));
+  return new Set(all.filter(([, { scope }]) => scope === "resource").map(([key]) => key.slice(SECTION.length + 1)));
 }
 
-/** Values set for this resource, by dotted key. Unknown keys are included, and reported by the server. */
-function explicitSettings(resource: vscode.Uri | undefined, userOnly: ReadonlySet<string>): Record<string, unknown> {
+/** Values set for this resource, by dotted key. The user's other keys are included; the server reports unknown ones. */
+function explicitSettings(resource: vscode.Uri | undefined, workspaceMaySet: ReadonlySet<string>): Record<string, unknown> {
   const section = vscode.workspace.getConfiguration(SECTION, resource ?? null);
   const settings: Record<string, unknown> = {};
   for (const key of dottedKeys(section)) {
     const inspected = section.inspect(key);
     // Some versions of VS Code do not check scopes inside objects: a repository may set `"greenloop.sandbox": {…}`.
-    const values = userOnly.has(key) ? [inspected?.globalValue] : [inspected?.globalValue, inspected?.workspaceValue, inspected?.workspaceFolderValue];
+    const isFree = workspaceMaySet.has(key);
+    const values = isFree ? [inspected?.globalValue, inspected?.workspaceValue, inspected?.workspaceFolderValue] : [inspected?.globalValue];
     if (!OWN.test(key) && values.some((value) => value !== undefined)) {
-      settings[key] = userOnly.has(key) ? inspected?.globalValue : section.get(key);
+      settings[key] = isFree ? section.get(key) : inspected?.globalValue;
     }
   }
   return settings;
@@ -48,7 +49,7 @@ function dottedKeys(values: object, prefix = ""): string[] {
 }
 
 export const register: RegisterFeature = (host) => {
-  const userOnly = userOnlyKeys(host);
+  const workspaceMaySet = workspaceKeys(host);
   host.middleware.workspace = {
     ...host.middleware.workspace,
     // A change is sent without values, which would include all defaults; the server asks for those that are set.
@@ -61,7 +62,7 @@ export const register: RegisterFeature = (host) => {
       }
       return params.items.map((item): unknown =>
         item.section === SECTION
-          ? explicitSettings(item.scopeUri === undefined ? undefined : vscode.Uri.parse(item.scopeUri), userOnly)
+          ? explicitSettings(item.scopeUri === undefined ? undefined : vscode.Uri.parse(item.scopeUri), workspaceMaySet)
           : others[items.indexOf(item)],
       );
     },

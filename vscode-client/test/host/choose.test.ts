@@ -55,9 +55,9 @@ story("a repository can set the preset, but not the model, sandbox or Python", a
   const folder = path.join(projectFolder(), ".vscode");
   const python = pythonSetting();
   const repositorySettings = [
-    { "greenloop.model": "openai/theirs", "greenloop.sandbox.network": true, "greenloop.preset": "self-debug" },
+    { "greenloop.model": "openai/theirs", "greenloop.drafter.model": "openai/theirs", "greenloop.sandbox.network": true, "greenloop.preset": "self-debug" },
     // Older versions of VS Code check the scopes of whole keys only.
-    { "greenloop": { model: "openai/theirs", python: "/theirs" }, "greenloop.sandbox": { network: true, env: ["THEIRS"] }, "greenloop.preset": "self-debug" },
+    { "greenloop": { model: "openai/theirs", drafter: { model: "openai/theirs" }, python: "/theirs" }, "greenloop.sandbox": { network: true, env: ["THEIRS"] }, "greenloop.preset": "self-debug" },
   ];
   for (const settings of repositorySettings) {
     fs.mkdirSync(folder, { recursive: true });
@@ -67,7 +67,8 @@ story("a repository can set the preset, but not the model, sandbox or Python", a
       assert.equal((await requestChoices())?.model, model);
       const sent = await settingsForServer();
       assert.deepEqual([sent["preset"], sent["model"]], ["self-debug", model]);
-      assert.deepEqual([sent["sandbox.network"], sent["sandbox.env"]], [undefined, undefined], JSON.stringify(sent));
+      const theirs = [sent["sandbox.network"], sent["sandbox.env"], sent["drafter.model"]];
+      assert.deepEqual(theirs, [undefined, undefined, undefined], JSON.stringify(sent));
       assert.equal(pythonSetting(), python);
     } finally {
       fs.rmSync(folder, { recursive: true });
