@@ -22,6 +22,8 @@ from weakref import WeakKeyDictionary
 
 from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 
+from greenloop.api import notebook_targets
+from greenloop.api.notebooks import Cell, Kind, Notebook, rows_of
 from greenloop.api.session import RefineSession, Request
 from greenloop.api.settings import Settings, load_settings, parse_assignments
 from greenloop.api.workspace import find_root
@@ -30,9 +32,6 @@ from greenloop.core.events import Event, Looked, Specified, Started, Tested
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.text.diff import unified_diff
 from greenloop.core.text.redact import clean_for_display
-from greenloop.notebook import adapter, cell_targets
-from greenloop.notebook.cell_source import Kind, rows_of
-from greenloop.notebook.layout import Cell, Notebook
 from greenloop.wording.attempt import result_and_error
 from greenloop.wording.generated_tests import ChangedTests
 from greenloop.wording.model import describe_asking
@@ -111,7 +110,7 @@ def refine_cell(
     context_cells = find_context_cells(earlier_cells)
     notebook = _build_notebook(root, folder, [*context_cells.values(), cell])
     last = len(notebook.cells) - 1
-    in_cell = [goal for goal in cell_targets.list_targets(notebook) if goal.cell == last]
+    in_cell = [goal for goal in notebook_targets.list_targets(notebook) if goal.cell == last]
     chosen = [goal for goal in in_cell if goal.test] or in_cell
     if (broken := notebook.cells[last].parsed.syntax_error) is not None:
         row, why = broken
@@ -119,8 +118,8 @@ def refine_cell(
     if len(chosen) != 1:
         what = "several functions" if chosen else "neither an assert nor a function"
         raise UsageError(f"The cell has {what}.", remedy="Put %%refine on a cell with asserts, or with one function.")
-    prepared = adapter.prepare(notebook, replace(chosen[0], last_cell=last))
-    settings = adapter.adapt_settings(_settings(root, arguments, show))
+    prepared = notebook_targets.prepare(notebook, replace(chosen[0], last_cell=last))
+    settings = notebook_targets.adapt_settings(_settings(root, arguments, show))
     request = Request(root=root, target=prepared.target, buffers=prepared.buffers, known_fault=prepared.fault)
     tests = ChangedTests()
 
@@ -195,7 +194,7 @@ def _statements(cell: Cell) -> list[str]:
 def _build_notebook(root: Path, folder: Path, sources: Sequence[str]) -> Notebook:
     relative = folder.relative_to(root).as_posix()
     path = CONFIG_NAME if relative == "." else f"{relative}/{CONFIG_NAME}"
-    module, tests = adapter.free_module_names(root, path)
+    module, tests = notebook_targets.free_module_names(root, path)
     cells = tuple(Cell(source=text, label=n) for n, text in enumerate(sources, 1))
     return Notebook(path=path, cells=cells, module=module, tests=tests)
 

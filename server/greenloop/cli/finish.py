@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from greenloop.api import events_json
+from greenloop.api.notebook_targets import NotebookTarget
+from greenloop.api.notebooks import label_json
 from greenloop.api.result_files import is_accepted, may_write
 from greenloop.api.session import RefineSession, UnsolvedRun, report_lines
 from greenloop.cli import exit_codes, interrupt, render
@@ -22,8 +24,6 @@ from greenloop.core.errors import GreenloopError, WorkspaceError
 from greenloop.core.records.goal import Goal
 from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.text.diff import diff_files, first_changed_line
-from greenloop.notebook.adapter import NotebookTarget
-from greenloop.notebook.cell_labels import label_json
 from greenloop.project.settings import Settings
 from greenloop.wording.attempt import attempt_result
 from greenloop.wording.outcome import VERIFIED_WORDS

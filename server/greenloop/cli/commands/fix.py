@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from greenloop.api import events_json
+from greenloop.api import events_json, notebook_targets
 from greenloop.api.presets import offered_presets
 from greenloop.api.session import UnsolvedRun, read_unsolved_run
 from greenloop.cli import options
@@ -24,7 +24,6 @@ from greenloop.cli.reports import request as reports
 from greenloop.cli.reports.of_fixes import Fix
 from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.records.goal import Goal
-from greenloop.notebook import adapter, cell_targets
 from greenloop.project.settings import EDITOR, models
 
 MOST = 10  # tests of one `--since`; a revision long ago may have hundreds
@@ -144,7 +143,7 @@ def _fix(
     )
     if target is not None and options.split_target(target)[0].endswith(".ipynb"):
         notebook = _load_notebook(root, *options.split_target(target))
-        adapted, writer = adapter.adapt_settings(settings), notebook.writer_with_cells(write_json)
+        adapted, writer = notebook_targets.adapt_settings(settings), notebook.writer_with_cells(write_json)
         job = replace(job, settings=adapted, notebook=notebook, write_json=writer)
     try:
         return fix_target(job, target)
@@ -184,5 +183,5 @@ def _read_earlier(arguments: argparse.Namespace) -> UnsolvedRun:
 
 def _load_notebook(root: Path, path: str, rest: str) -> NotebookJob:
     """Loads the notebook of a target. Raises `UsageError` that lists the targets if the name is ambiguous."""
-    book, text = adapter.load(root, path)
-    return NotebookJob(prepared=adapter.prepare(book, cell_targets.parse_target(book, rest)), text=text)
+    book, text = notebook_targets.load(root, path)
+    return NotebookJob(prepared=notebook_targets.prepare(book, notebook_targets.parse_target(book, rest)), text=text)

@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from greenloop.api.history import History, Record, apply_record
+from greenloop.api.notebook_targets import prepare_from_run, recover_outcome, strip_line_numbers, target_title
 from greenloop.cli import exit_codes, interrupt, options, render
 from greenloop.cli.attempt_tables import colour_diff, draw_attempts
 from greenloop.cli.errors import print_warning
@@ -25,7 +26,6 @@ from greenloop.core import entry_points, registry
 from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.text.diff import diff_files
-from greenloop.notebook.past_runs import prepare_from_run, recover_outcome, strip_line_numbers, target_title
 from greenloop.wording.artefacts import artefact_title, first_rows, list_artefacts
 from greenloop.wording.gain import heat_rows
 from greenloop.wording.model import describe_model

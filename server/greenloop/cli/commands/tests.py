@@ -9,14 +9,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from greenloop.api import targets
+from greenloop.api import generated_tests, notebook_targets, targets
 from greenloop.cli import exit_codes, options, render
 from greenloop.cli.errors import print_warning
 from greenloop.core.errors import UsageError
 from greenloop.core.records.spec import Target, TargetKind
-from greenloop.notebook import adapter, cell_targets
-from greenloop.project import sources
-from greenloop.specs import stored_tests
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     if target.kind is not TargetKind.FUNCTION:
         raise UsageError(f"{selector} is one of your own tests.", remedy="Name a function: file.py::function.")
     region = targets.region_for(target, text)
-    stored = stored_tests.load(root, region, text)
+    stored = generated_tests.load(root, region, text)
     for sentence in stored.messages:
         print_warning(render.escape_controls(sentence))
     if stored.file_text is None:
@@ -46,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
             print(render.escape_controls(f"# rejected: {source}"))
     else:
         _edit(stored.path)
-        stored = stored_tests.load(root, region, text)
+        stored = generated_tests.load(root, region, text)
         for sentence in stored.messages:
             print_warning(render.escape_controls(sentence))
     print(render.escape_controls(str(stored.path)), file=sys.stderr)
@@ -57,10 +54,10 @@ def _target(root: Path, typed: str) -> tuple[Target, str, str]:
     """The target, the text of its file, and its name for people. Raises `UsageError`."""
     file, rest = options.split_target(typed)
     if file.endswith(".ipynb"):
-        book, _text = adapter.load(root, file)
-        prepared = adapter.prepare(book, cell_targets.parse_target(book, rest))
+        book, _text = notebook_targets.load(root, file)
+        prepared = notebook_targets.prepare(book, notebook_targets.parse_target(book, rest))
         return prepared.target, prepared.composed.module, prepared.label_cells(prepared.target.selector)
-    parsed = targets.parse_target(typed, root, python_files=sources.file_patterns(root))
+    parsed = targets.parse_target(typed, root, python_files=targets.read_conventions(root)[0])
     return parsed.target, parsed.text, parsed.target.selector
 
 

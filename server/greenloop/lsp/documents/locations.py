@@ -10,18 +10,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from greenloop.api.notebooks import Notebook
 from greenloop.core.errors import GreenloopError
-from greenloop.core.records.spec import Region, Target, TargetKind
+from greenloop.core.records.spec import Target, TargetKind
 from greenloop.lsp.connection.convert import line_range
 from greenloop.lsp.documents import notebook_requests
 from greenloop.lsp.documents.open_documents import Documents
-from greenloop.notebook.layout import Notebook
 from greenloop.project.settings import state_folder
 
 if TYPE_CHECKING:
-    from greenloop.api.targets import Heading
-    from greenloop.project.syntax.definitions import Definition
-    from greenloop.project.test_naming import NamingRules
+    from greenloop.api.targets import Definition, Heading, NamingRules
 
 # Maximum folders whose pytest configuration is cached; saving any file clears the cache.
 FOLDERS = 64
@@ -96,7 +94,7 @@ def target_at(file: ProjectFile, line: int) -> Target | None:
 
     if file.notebook is not None:
         return notebook_requests.target_at(file.notebook, line)
-    if not _may_be_refined(file):
+    if not targets.may_have_targets(file.path):
         return None
     files, names = _conventions(file.root)
     return targets.target_at(file.text, file.path, line, python_files=files, names=names)
@@ -108,15 +106,9 @@ def headings(file: ProjectFile) -> Iterator[Heading]:
 
     if file.notebook is not None:
         yield from notebook_requests.headings(file.notebook)
-    elif _may_be_refined(file):
+    elif targets.may_have_targets(file.path):
         files, names = _conventions(file.root)
         yield from targets.list_headings(file.text, file.path, python_files=files, names=names)
-
-
-def _may_be_refined(file: ProjectFile) -> bool:
-    from greenloop.project import sources  # noqa: PLC0415 - as above
-
-    return file.path.endswith(".py") and not sources.is_shared_setup(file.path)
 
 
 def is_stored_tests(file: ProjectFile) -> bool:
@@ -133,9 +125,9 @@ def is_testable(file: ProjectFile) -> bool:
 
 def has_tests(file: ProjectFile) -> bool:
     """Whether it is one of the project's test files."""
-    from greenloop.project import sources  # noqa: PLC0415 - as above
+    from greenloop.api import targets  # noqa: PLC0415 - as above
 
-    return file.path.endswith(".py") and sources.is_test_file(file.path, _conventions(file.root)[0])
+    return file.path.endswith(".py") and targets.is_test_file(file.path, _conventions(file.root)[0])
 
 
 def is_class(file: ProjectFile, target: Target) -> bool:
@@ -156,36 +148,31 @@ def has_examples(file: ProjectFile, target: Target) -> bool:
 
 def _definition(file: ProjectFile, target: Target) -> Definition | None:
     """A target's definition; None where it is in another file or in a notebook's tests."""
-    from greenloop.project.syntax import definitions  # noqa: PLC0415 - as above
+    from greenloop.api import targets  # noqa: PLC0415 - as above
 
-    definition = (
-        definitions.enclosing_definition(file.text, target.name_line, file.path) if target.path == file.path else None
-    )
+    if target.path != file.path:
+        return None
+    definition = targets.definition_at(file.text, target.name_line, file.path)
     return definition if definition is not None and definition.qualname == target.qualname else None
 
 
 def is_in_unwritten_docstring(file: ProjectFile, target: Target, line: int) -> bool:
     """Whether the line is in the docstring of a function that is not written yet."""
-    from greenloop.localize import regions  # noqa: PLC0415 - as above
-    from greenloop.project.syntax import definitions  # noqa: PLC0415 - as above
+    from greenloop.api import targets  # noqa: PLC0415 - as above
 
-    definition = definitions.enclosing_definition(file.text, line, file.path)
+    definition = targets.definition_at(file.text, line, file.path)
     if target.kind is not TargetKind.FUNCTION or definition is None or definition.docstring is None:
         return False
     first_line, last_line = definition.docstring
-    region = Region(path=file.path, qualname=target.qualname, start=target.start, end=target.end)
-    return first_line <= line <= last_line and regions.is_unwritten(region, {file.path: file.text}.get)
+    return first_line <= line <= last_line and targets.is_unwritten(target, file.text)
 
 
 def has_unwritten_methods(file: ProjectFile, target: Target) -> bool:
     """Whether it is a class some of whose methods are still to be written."""
-    from greenloop.localize.missing import unwritten  # noqa: PLC0415 - as above
+    from greenloop.api import targets  # noqa: PLC0415 - as above
 
     definition = _definition(file, target)
-    if definition is None or definition.kind != "class":
-        return False
-    region = Region(path=file.path, qualname=target.qualname, start=target.start, end=target.end)
-    return bool(unwritten.members(region, file.text))
+    return definition is not None and definition.kind == "class" and targets.has_unwritten_methods(target, file.text)
 
 
 def find_target(documents: Documents, root: Path, selector: str) -> Target | None:
@@ -218,9 +205,9 @@ def clear_cache() -> None:
 @lru_cache(FOLDERS)
 def _conventions(root: Path) -> tuple[tuple[str, ...], NamingRules]:
     """The project's naming conventions for test files, and for the tests in them."""
-    from greenloop.project import sources, test_naming  # noqa: PLC0415 - as above
+    from greenloop.api import targets  # noqa: PLC0415 - as above
 
-    return tuple(sources.file_patterns(root)), test_naming.read_names(root)
+    return targets.read_conventions(root)
 
 
 @lru_cache(FOLDERS)

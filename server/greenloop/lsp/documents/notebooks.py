@@ -13,9 +13,7 @@ from pathlib import Path
 from lsprotocol import types as lsp
 from pygls.workspace import TextDocument
 
-from greenloop.notebook.layout import GAP_ROWS, Cell, Notebook, module_names, split_cells
-from greenloop.notebook.module import compose
-from greenloop.notebook.write_back import write_back
+from greenloop.api.notebooks import GAP_ROWS, Cell, Notebook, compose, module_names, split_cells, write_back
 
 VIRTUAL = ".virtual_documents"
 FindDocument = Callable[[str], TextDocument | None]

@@ -13,6 +13,7 @@ from urllib.parse import unquote
 from lsprotocol import types as lsp
 from pygls.workspace import TextDocument, Workspace
 
+from greenloop.api.notebooks import GAP_ROWS, Notebook
 from greenloop.core.text.uris import uri_from_path
 from greenloop.lsp.connection.convert import line_range, relative_range
 from greenloop.lsp.documents import notebooks
@@ -20,7 +21,6 @@ from greenloop.lsp.documents.change_signal import ChangeSignal
 from greenloop.lsp.documents.disk import on_disk, path_of
 from greenloop.lsp.documents.disk_conflicts import DiskConflicts
 from greenloop.lsp.documents.text_document import Document
-from greenloop.notebook.layout import GAP_ROWS, Notebook
 
 # Maximum URIs whose path is cached.
 NAMES = 1024

@@ -200,11 +200,11 @@ def generated_tests(run: Run, *, markup: bool, most: int = TESTS) -> list[str]:
 
 
 def _struck_out(run: Run) -> tuple[str, ...]:
-    from greenloop.specs import stored_tests  # noqa: PLC0415 - only runs need it, not the start
+    from greenloop.api import generated_tests  # noqa: PLC0415 - only runs need it, not the start
 
     regions = run.started.problem.regions if run.started else ()
     path, qualname = (regions[0].path, regions[0].qualname) if regions else (run.target.path, run.target.qualname)
-    return stored_tests.struck_lines(run.root, path, qualname)
+    return generated_tests.struck_lines(run.root, path, qualname)
 
 
 def _shorten(diff: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from lsprotocol import types as lsp
 
+from greenloop.api.notebooks import label_text
 from greenloop.api.presets import IMPROVE
 from greenloop.core.errors import GreenloopError
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
@@ -17,7 +18,6 @@ from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.state.apply_result import ApplyResult
 from greenloop.lsp.state.run import Run
-from greenloop.notebook.cell_labels import label_text
 from greenloop.wording.attempt import attempt_line
 from greenloop.wording.notes import describe_also_fixed, describe_noticed, describe_still_red
 from greenloop.wording.outcome import (

@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from greenloop.api.notebooks import Notebook
 from greenloop.core.records.spec import Target
 from greenloop.lsp.documents import locations, notebook_requests
 from greenloop.lsp.editor import Editor
@@ -17,7 +18,6 @@ from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
 from greenloop.lsp.runs import history_runs
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.run import Run
-from greenloop.notebook.layout import Notebook
 from greenloop.project.settings import Settings
 
 

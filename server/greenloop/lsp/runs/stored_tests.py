@@ -25,15 +25,14 @@ def tested_function(run: Run | None, file: ProjectFile, target: Target) -> Regio
 
 
 def path_of(root: Path, path: str, qualname: str) -> Path:
-    from greenloop.specs import stored_files  # noqa: PLC0415 - only needed to show tests, not at the start
+    from greenloop.api import generated_tests  # noqa: PLC0415 - only needed to show tests, not at the start
 
-    return stored_files.stored_path(root, path, qualname)
+    return generated_tests.stored_path(root, path, qualname)
 
 
 def write(run: Run, file: ProjectFile, path: str, name: str) -> None:
     """Writes the run's tests to a file, where they are not stored yet."""
-    from greenloop.project import sources  # noqa: PLC0415 - as above
-    from greenloop.specs import stored_tests  # noqa: PLC0415 - as above
+    from greenloop.api import generated_tests  # noqa: PLC0415 - as above
 
     specified = run.progress.specified
     if specified is None:
@@ -42,5 +41,4 @@ def write(run: Run, file: ProjectFile, path: str, name: str) -> None:
     text = (problem.files if problem else {file.path: file.text}).get(path) or ""
     target_region = Region(path=path, qualname=name, start=run.target.start, end=run.target.end)
     region = next((each for each in (problem.regions if problem else ()) if each.qualname == name), target_region)
-    tests = stored_tests.load(file.root, region, text)
-    stored_tests.save(tests, specified.spec, sources.import_name_in_tests(path, file.root))
+    generated_tests.store(file.root, region, text, specified.spec)

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from greenloop.api.notebooks import label_text
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.text.diff import merge
 from greenloop.lsp.documents import notebook_requests
 from greenloop.lsp.documents.disk import normalize, restore_style
 from greenloop.lsp.documents.notebooks import cell_changes
 from greenloop.lsp.documents.open_documents import Documents
-from greenloop.notebook.cell_labels import label_text
 
 if TYPE_CHECKING:
     from greenloop.lsp.state.run import Run

@@ -25,7 +25,7 @@ from greenloop.lsp.state.questions import Question
 from greenloop.project.settings import Settings
 
 if TYPE_CHECKING:
-    from greenloop.notebook.adapter import NotebookTarget
+    from greenloop.api.notebook_targets import NotebookTarget
 
 
 class Phase(StrEnum):

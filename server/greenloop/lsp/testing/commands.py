@@ -109,10 +109,9 @@ class TestCommands:
         return request(name, target.path, function=target.qualname, examples=examples)
 
     def _examples(self, file: ProjectFile, function: Target) -> tuple[str, ...]:
-        from greenloop.specs.kinds import doctest  # noqa: PLC0415 - only needed to run examples, not at the start
+        from greenloop.api import targets  # noqa: PLC0415 - only needed to run examples, not at the start
 
-        text = self._documents.text(file.root / function.path)
-        return doctest.examples(function, text or "").selectors
+        return targets.example_selectors(function, self._documents.text(file.root / function.path) or "")
 
 
 def _selector_at(file: ProjectFile, line: int) -> str:

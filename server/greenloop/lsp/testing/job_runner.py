@@ -21,8 +21,8 @@ from greenloop.lsp.state.results import TestResults, group_by_test
 from greenloop.lsp.testing.requests import DOCTEST, CoverageMap, TestJob, TestRequest, select_tests, summarize
 
 if TYPE_CHECKING:
+    from greenloop.api.notebook_targets import NotebookTarget
     from greenloop.api.testing import Report
-    from greenloop.notebook.adapter import NotebookTarget
 
 # Test files that run together; their results are shown before the next ones run.
 BATCH = 10
@@ -87,7 +87,7 @@ class JobRunner:
 
     async def trace(self, job: TestJob, coverage_map: CoverageMap) -> None:
         """Records the current coverage of stale tests, unless that takes long."""
-        from greenloop.project import test_impact  # noqa: PLC0415 - only test runs need it, not the start
+        from greenloop.api import test_impact  # noqa: PLC0415 - only test runs need it, not the start
 
         by_file = test_impact.group_by_file(coverage_map.stale)
         if sum(coverage_map.file_seconds.get(file, 0.0) for file in by_file) > TRACED:

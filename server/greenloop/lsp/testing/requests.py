@@ -15,9 +15,9 @@ from greenloop.project.settings import Settings
 from greenloop_sandbox import CaseResult
 
 if TYPE_CHECKING:
+    from greenloop.api.notebook_targets import NotebookTarget
+    from greenloop.api.test_impact import Coverage
     from greenloop.api.testing import Report
-    from greenloop.notebook.adapter import NotebookTarget
-    from greenloop.project.test_impact import Coverage
 
 # How many times longer than last time tests may take.
 SLOWER = 10
@@ -207,7 +207,7 @@ def _is_selected(case: str, selectors: Sequence[str]) -> bool:
 
 def select_tests(job: TestJob, coverage_map: CoverageMap) -> tuple[dict[str, tuple[str, ...]], dict[str, int]]:
     """The selectors of each test file, and the outlines of the saved files. May read the workspace."""
-    from greenloop.project import sources, test_impact  # noqa: PLC0415 - only test runs need it, not the start
+    from greenloop.api import test_impact  # noqa: PLC0415 - only test runs need it, not the start
 
     selectors: list[str] = []
     for request in (each for each in job.requests if each.prepared is None):
@@ -215,9 +215,7 @@ def select_tests(job: TestJob, coverage_map: CoverageMap) -> tuple[dict[str, tup
         if not request.selectors:
             covering = coverage_map.reached.tests_through(request.path, request.function)
             selectors += covering or test_impact.affected_tests(job.root, request.path, coverage_map.reached)
-    outlines = {
-        path: test_impact.outline_hash(sources.read_text(job.root, path, job.buffers) or "", path) for path in job.saved
-    }
+    outlines = test_impact.outline_hashes(job.root, job.saved, job.buffers)
     for path, outline in outlines.items():
         is_unchanged = coverage_map.outlines.get(path) == outline
         selectors += test_impact.affected_tests(job.root, path, coverage_map.reached, inside_functions=is_unchanged)

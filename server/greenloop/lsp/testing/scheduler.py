@@ -162,7 +162,7 @@ class TestScheduler:
 
     async def _coverage_map(self, root: Path) -> CoverageMap:
         if root not in self._coverage_maps:
-            from greenloop.project.test_impact import Coverage  # noqa: PLC0415 - only test runs need it, not the start
+            from greenloop.api.test_impact import Coverage  # noqa: PLC0415 - only test runs need it, not the start
 
             while len(self._coverage_maps) >= FOLDERS:
                 del self._coverage_maps[next(iter(self._coverage_maps))]
