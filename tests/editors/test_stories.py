@@ -230,7 +230,7 @@ def test_what_is_typed_in_the_same_lines_wins(editor):
     editor.shows("test_clash.py", 4, "Refining test_clash")
     editor("type", "clash.py", 2, "    x = x")
     go("clash", editor)
-    editor.told("Not applied: the same lines of clash.py were changed in the meantime")
+    editor.told("Not applied: clash.py changed at the same place during the run.")
     assert editor("text", "clash.py") == "def clash(x):\n    x = x\n    return x + 1\n"
     editor("undo", "clash.py")
     assert editor("text", "clash.py") == files["clash"]

@@ -86,7 +86,7 @@ async def test_the_same_line_changed_meanwhile_is_a_conflict(editor):
     editor.change("m.py", FILES["m.py"].replace("x + 1", "x + 2"))
     await editor.call("test/go")
     assert not (await editor.reply(number))["result"]["applied"]
-    await editor.told("the same lines of m.py were changed in the meantime")
+    await editor.told("m.py changed at the same place during the run")
     # Taken back by the user, the kept result fits again.
     editor.change("m.py", FILES["m.py"])
     await editor.action("Apply refined double")
@@ -626,7 +626,7 @@ async def test_renamed_or_deleted_meanwhile(editor, project, opened):
         editor.open("n.py")
     await editor.call("test/go")
     assert not (await editor.reply(number))["result"]["applied"]
-    await editor.told("m.py no longer exists")
+    await editor.told("m.py was deleted during the run")
     assert not editor.edits
 
 

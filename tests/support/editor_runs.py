@@ -11,6 +11,12 @@ def a_run(root, target, *, uri="", began_at=0.0, **state):
     return run
 
 
+def record(run, event):
+    """Gives a run the next event, as a session does."""
+    run.progress.record(event)
+    run.follow(event)
+
+
 def set_state(run, **state):
     for name, value in state.items():
         parts = (run.progress, run.view, run.result, run)

@@ -167,15 +167,23 @@ def plan_change(path: str, outcome: Outcome, old_data: bytes | None) -> FileChan
         raise WorkspaceError(
             f"{path} changed during the run and cannot be read: {error}", remedy=KEPT_IN_HISTORY
         ) from error
-    if current == after:
-        return FileChange(path=path, old=old_data, new=old_data, is_merged=False)
-    if current == before:
-        return FileChange(path=path, old=old_data, new=_encode(path, after, encoding), is_merged=False)
+    merged = merge_text(path, before, after, current)
+    new = old_data if merged == current else _encode(path, merged, encoding)
+    return FileChange(path=path, old=old_data, new=new, is_merged=current not in (before, after))
+
+
+def merge_text(path: str, before: str | None, after: str, current: str) -> str:
+    """The text of a file with the result's change, and with what was changed during the run.
+
+    Raises `WorkspaceError` where the two changes overlap.
+    """
+    if current in (before, after):
+        return after
     merged = merge(before, after, current) if before is not None else None
     if merged is None:
         event = "appeared" if before is None else "changed at the same place"
         raise WorkspaceError(f"{path} {event} during the run.", remedy=KEPT_IN_HISTORY)
-    return FileChange(path=path, old=old_data, new=_encode(path, merged, encoding), is_merged=True)
+    return merged
 
 
 def is_stale(data: bytes | None, text: str | None) -> bool:

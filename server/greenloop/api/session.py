@@ -19,7 +19,7 @@ from greenloop.core.records.outcome import Outcome, StopReason
 from greenloop.core.records.problem import Problem
 from greenloop.engine import after_run
 from greenloop.engine import outcome as outcomes
-from greenloop.engine import refine as engine
+from greenloop.engine import refine as default_engine
 from greenloop.engine.history.unsolved_run import UnsolvedRun, read_unsolved_run
 from greenloop.engine.refine import Request
 from greenloop.engine.sandbox_spec import ignore_status
@@ -33,7 +33,8 @@ class RefineSession:
     `user` answers questions about generated tests; without one, or with one who cannot answer (`can_answer` is False),
     nothing is asked. `model` is used in every role, whatever the settings name; `opener` opens models by name where the
     caller has its own; `pool` keeps the sandbox open for the next session. `report_status` gets the current step in one
-    line while the baseline is measured, `on_event` each event after `state` has recorded it.
+    line while the baseline is measured, `on_event` each event after `state` has recorded it; `state` may be the
+    caller's own. `engine` replaces the engine in tests.
     """
 
     def __init__(
@@ -47,10 +48,12 @@ class RefineSession:
         pool: SandboxPool | None = None,
         report_status: Callable[[str], None] = ignore_status,
         on_event: Callable[[Event], None] = lambda _event: None,
+        state: SessionState | None = None,
+        engine: Any = default_engine,
     ) -> None:
         self.request, self.user = request, user or NoUser()
         self.settings = settings_for(self.user, settings)
-        self.state = SessionState()
+        self.state, self._engine = state or SessionState(), engine
         self._parts: dict[str, Any] = {"model": model, "opener": opener, "pool": pool}
         self._report_status, self._on_event = report_status, on_event
         self._task: asyncio.Task[Outcome] | None = None
@@ -73,7 +76,7 @@ class RefineSession:
         used, `ModelError` where no model is configured or its name or key is wrong, and `CancelledError`.
         """
         self._work = asyncio.current_task()
-        outcome = await engine.refine(
+        outcome: Outcome = await self._engine.refine(
             self.request,
             settings=self.settings,
             emit=self._emit,

@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 import gc
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from greenloop.api.pool import SandboxPool
-from greenloop.core.events import Event
-from greenloop.core.ports import Model, User
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Verdict
@@ -25,17 +23,7 @@ if TYPE_CHECKING:
 class Engine(Protocol):
     """Interface of the module `greenloop.api.engine`, or of a stand-in with the same functions."""
 
-    async def refine(
-        self,
-        request: Request,
-        *,
-        settings: Settings,
-        emit: Callable[[Event], None],
-        report_status: Callable[[str], None] = ...,
-        user: User | None = None,
-        opener: Callable[[str, Settings], Model] | None = None,
-        pool: SandboxPool | None = None,
-    ) -> Outcome: ...
+    async def refine(self, request: Request, **options: Any) -> Outcome: ...
 
     async def warm(self, root: Path, settings: Settings, pool: SandboxPool) -> None: ...
 

@@ -5,13 +5,13 @@ The engine gets the texts of `greenloop.api.notebook_targets`; here the file is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from greenloop.api.notebooks import Notebook, compose, last_cell_run, write_back
 from greenloop.core.errors import UsageError
-from greenloop.core.events import Event, Started
+from greenloop.core.events import Started
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.spec import Target, TargetKind
 from greenloop.lsp.documents.notebooks import all_tests
@@ -125,16 +125,10 @@ def adapt_request(request: Request, prepared: NotebookTarget, settings: Settings
     return request, notebook_targets.adapt_settings(settings)
 
 
-def add_grid(prepared: NotebookTarget, emit: Callable[[Event], None]) -> Callable[[Event], None]:
-    """Wraps `emit` so that a `Started` event has the texts of all cells as originals."""
-    grid = grid_texts(prepared.notebook)
-
-    def emit_with_grid(event: Event) -> None:
-        if isinstance(event, Started):
-            event = replace(event, problem=replace(event.problem, originals={**event.problem.originals, **grid}))
-        emit(event)
-
-    return emit_with_grid
+def with_grid(prepared: NotebookTarget, started: Started) -> Started:
+    """The event with the texts of all cells as originals."""
+    originals = {**started.problem.originals, **grid_texts(prepared.notebook)}
+    return replace(started, problem=replace(started.problem, originals=originals))
 
 
 def notebook_after(prepared: NotebookTarget, module: str) -> Notebook | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -179,7 +178,7 @@ class RunDriver:
         opener = await self._models.opener(run)
         run.progress.status = "starting"
         engine = await self._engines.engine()
-        from greenloop.api.engine import Request  # noqa: PLC0415 - the engine is imported at the first run only
+        from greenloop.api.session import RefineSession, Request  # noqa: PLC0415 - the engine is imported now only
 
         target = run.target if run.target.qualname else run.target.selector
         texts = self._documents.open_texts(run.root)
@@ -191,38 +190,39 @@ class RunDriver:
             comment=run.request.comment,
             earlier=await asyncio.to_thread(_read_earlier, run.request.continues),
         )
-        settings, emit, prepared = run.settings, self._emitter(run), None
+        settings, prepared = run.settings, None
         if (notebook := self._documents.notebook(run.root / run.target.path, run.root)) is not None:
             run.prepared = prepared = await asyncio.to_thread(notebook_requests.prepare, run.target, notebook)
             request, settings = notebook_requests.adapt_request(request, prepared, settings)
-            emit = notebook_requests.add_grid(prepared, emit)
+        session = RefineSession(
+            request,
+            settings=settings,
+            user=EditorUser(self._editor.client, self._runs, run),
+            opener=opener,
+            pool=self._engines.pool,
+            report_status=lambda status: self._runs.set_status(run, status),
+            on_event=lambda event: self._show_event(run, event),
+            state=run.progress,
+            engine=engine,
+        )
         with prepared.relabel_errors() if prepared else nullcontext():
-            outcome = await engine.refine(
-                request,
-                settings=settings,
-                emit=emit,
-                report_status=lambda status: self._runs.set_status(run, status),
-                user=EditorUser(self._editor.client, self._runs, run),
-                opener=opener,
-                pool=self._engines.pool,
-            )
+            outcome = await session.run()
         return outcome if prepared is None else notebook_requests.adapt_outcome(prepared, outcome)
 
-    def _emitter(self, run: Run) -> Callable[[Event], None]:
-        def emit(event: Event) -> None:
-            run.record(event)
-            try:
-                self._runs.notify_changed(run)
-                if isinstance(event, Started | Tested):
-                    self._run_diagnostics.publish(run)
-                    self._runs.notify_list_changed()
-                if isinstance(event, Tested):
-                    self._notifications.log_attempt(run)
-            except Exception:
-                # Event boundary: an error in showing an event must not end the run.
-                log.exception("An event could not be shown")
-
-        return emit
+    def _show_event(self, run: Run, event: Event) -> None:
+        run.follow(event)
+        if isinstance(event, Started) and run.prepared is not None:
+            run.progress.started = notebook_requests.with_grid(run.prepared, event)
+        try:
+            self._runs.notify_changed(run)
+            if isinstance(event, Started | Tested):
+                self._run_diagnostics.publish(run)
+                self._runs.notify_list_changed()
+            if isinstance(event, Tested):
+                self._notifications.log_attempt(run)
+        except Exception:
+            # Event boundary: an error in showing an event must not end the run.
+            log.exception("An event could not be shown")
 
     async def _apply_if_wanted(self, run: Run, outcome: Outcome) -> ApplyResult | None:
         """Applies the result if the settings or the user want that; None where it was not tried.

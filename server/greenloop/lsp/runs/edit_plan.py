@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from lsprotocol import types as lsp
 
-from greenloop.core.text.diff import merge
+from greenloop.api.result_files import merge_text
+from greenloop.core.errors import WorkspaceError
 from greenloop.lsp.connection.convert import FileEdit, contains, workspace_edit
 from greenloop.lsp.documents.disk import normalize, restore_style
 from greenloop.lsp.documents.notebooks import cell_changes
@@ -62,13 +63,14 @@ class EditPlanner:
             if before is None and current is None and not self._client.capabilities.create_files:
                 return ApplyResult(applied=False, reason=f"this editor cannot create {path}")
             if before is not None and current is None:
-                return ApplyResult(applied=False, reason=f"{path} no longer exists")
+                return ApplyResult(applied=False, reason=f"{path} was deleted during the run")
             old, new, actual = normalize(before or ""), normalize(after), normalize(current or "")
             if current is not None and contains(old, new, actual):
                 continue
-            merged_text = merge(old, new, actual)
-            if merged_text is None:
-                return ApplyResult(applied=False, reason=f"the same lines of {path} were changed in the meantime")
+            try:
+                merged_text = merge_text(path, old, new, actual)
+            except WorkspaceError as error:
+                return ApplyResult(applied=False, reason=str(error).rstrip("."))
             text = restore_style(current, merged_text) if current else after
             changes.append(FileChange(path=path, current=current, new=text, merged=actual != old))
         return changes

@@ -77,10 +77,12 @@ class RunRequest:
 class RunView:
     """View of a run in the editor. `chosen_attempt` is the number of the attempt that the user wants; None: the newest.
 
+    `newest_attempt` is the number of the newest one so far.
     `superseded_cases` ran again after the run ended; their new results are shown in place of its attempts'.
     """
 
     chosen_attempt: int | None = None
+    newest_attempt: int = 0
     superseded_cases: set[str] = field(default_factory=set)
 
 
@@ -255,12 +257,10 @@ class Run:
 
     # -- changes ----------------------------------------------------------------------------------------------------
 
-    def record(self, event: Event) -> None:
-        """Takes an event of the engine; a new attempt is shown at once."""
-        known_count = len(self.attempts)
-        self.progress.record(event)
-        if isinstance(event, Tested) and len(self.attempts) > known_count:
-            self.view.chosen_attempt = None
+    def follow(self, event: Event) -> None:
+        """Takes note of an event that the progress has; a new attempt is shown at once."""
+        if isinstance(event, Tested) and event.attempt.number > self.view.newest_attempt:
+            self.view.newest_attempt, self.view.chosen_attempt = event.attempt.number, None
 
     def cancel(self) -> bool:
         """Cancels the run; whether that was possible. A result that is being applied cannot be cancelled."""

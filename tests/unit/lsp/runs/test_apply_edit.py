@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 
-from editor_runs import a_run
+from editor_runs import a_run, record
 from greenloop.core.events import Started
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
@@ -59,7 +59,7 @@ def test_the_progress_line_names_the_price_where_it_is_known():
     problem = Problem(
         root=Path("/"), spec=Spec(cases=(Case(id="t", path="t.py", line=1),)), regions=(), originals={}, files={}
     )
-    run.record(Started(problem=problem, baseline=attempt(0, 0.0), model="m", preset="p", sandbox="s", attempts=5))
+    record(run, Started(problem=problem, baseline=attempt(0, 0.0), model="m", preset="p", sandbox="s", attempts=5))
     run.attempts.append(attempt(1, 0.0012))
     assert "· 2,000 tokens · $0.0012 · " in describe(run)
     run.attempts.append(attempt(2, None))

@@ -9,7 +9,7 @@ import pytest
 
 from conversation_attempts import look, turn
 from double_problem import PROBLEM
-from editor_runs import a_run
+from editor_runs import a_run, record
 from fake_engine import attempt, solved
 from greenloop.core.events import Looked, Planned, Started, Tested
 from greenloop.core.records.attempt import Candidate
@@ -29,10 +29,10 @@ def started(**changes):
 def test_a_result_elsewhere_is_named_and_concerned(region, name):
     """A capable model may change what was not suspected."""
     run = a_run(Path("/w"), TARGET)
-    run.record(started(regions=()))
+    record(run, started(regions=()))
     assert run.changed_name == "t"
     one = turn(1, candidate=Candidate(texts={region: "x\n"}), accepted=True)
-    run.record(Tested(attempt=one))
+    record(run, Tested(attempt=one))
     run.progress.outcome = solved(None, attempts=(attempt(0), one), best=1)
     assert run.changed_name == name
     assert run.concerns("shop/core.py", "lookup") == (region is OTHER)
@@ -40,13 +40,13 @@ def test_a_result_elsewhere_is_named_and_concerned(region, name):
 
 def test_looks_belong_to_the_attempt_under_way():
     run = a_run(Path("/w"), TARGET)
-    run.record(started())
+    record(run, started())
     planned = Planned(attempt=1, draft=turn(1).draft, model="m", prompt_tokens=10)
-    run.record(planned)
-    run.record(Looked(attempt=1, look=look(path="m.py")))
+    record(run, planned)
+    record(run, Looked(attempt=1, look=look(path="m.py")))
     assert (len(run.progress.looks), run.progress.status) == (1, "looking: read m.py")
-    run.record(Tested(attempt=turn(1, look(path="m.py"))))
+    record(run, Tested(attempt=turn(1, look(path="m.py"))))
     assert run.progress.looks == []
-    run.record(Looked(attempt=2, look=look(path="m.py")))
-    run.record(replace(planned, attempt=3))
+    record(run, Looked(attempt=2, look=look(path="m.py")))
+    record(run, replace(planned, attempt=3))
     assert run.progress.looks == []
