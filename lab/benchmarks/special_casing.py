@@ -30,7 +30,7 @@ from proof_projects import ONE_TOKEN, is_one_token
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Spec
 from greenloop.core.records.verdict import Status
-from greenloop.verdict.beyond_tests import BeyondTests, try_other_inputs
+from greenloop.verdict.beyond_tests.checks import BeyondTests, try_other_inputs
 from greenloop.verdict.inputs import VerificationInputs
 from greenloop_lab.bench import mbpp
 from greenloop_lab.bench.mutation import mutants

@@ -23,7 +23,7 @@ from greenloop.lsp.connection import messages
 from greenloop.lsp.connection.capabilities import read_capabilities
 from greenloop.lsp.connection.messages import answer_params
 from greenloop.lsp.server import create_server
-from greenloop.verdict.mutation_testing import Strength
+from greenloop.verdict.beyond_tests.mutation_testing import Strength
 from greenloop_sandbox import CaseResult, Failure, Frame
 
 PAGE = (Path(__file__).parents[2] / "docs/protocol.md").read_text(encoding="utf-8")

@@ -14,7 +14,7 @@ from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.records.verdict import Status
 from greenloop.engine import refine
 from greenloop.project import configuration
-from greenloop.verdict.beyond_tests import MUTANT_SECONDS
+from greenloop.verdict.beyond_tests.checks import MUTANT_SECONDS
 from greenloop.wording.outcome import describe_related
 from greenloop_sandbox import Execution, TestRun
 from greenloop_sandbox.backends._resident import ResidentSession

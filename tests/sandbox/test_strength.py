@@ -18,8 +18,14 @@ from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.engine import after_run
 from greenloop.project import configuration, settings
-from greenloop.verdict.changed_functions import find_changed_parts
-from greenloop.verdict.mutation_testing import Mutant, Strength, describe_mutant, make_mutants, report_lines
+from greenloop.verdict.beyond_tests.changed_functions import find_changed_parts
+from greenloop.verdict.beyond_tests.mutation_testing import (
+    Mutant,
+    Strength,
+    describe_mutant,
+    make_mutants,
+    report_lines,
+)
 
 STUB = "def grade(points):\n    raise NotImplementedError\n"
 GRADE = 'def grade(points):\n    if points >= 50:\n        return "pass"\n    if points < 0:\n        raise ValueError\n    return "fail"\n'

@@ -6,9 +6,9 @@ import copy
 import json
 
 from greenloop.specs.properties.plain_values import encode
-from greenloop.verdict.changed_functions import find_changed_functions
-from greenloop.verdict.other_inputs import MOST_VARIED, Done, Observation
-from greenloop.verdict.varied_inputs import Call, move_calls, vary_calls
+from greenloop.verdict.beyond_tests.changed_functions import find_changed_functions
+from greenloop.verdict.beyond_tests.other_inputs import MOST_VARIED, Done, Observation
+from greenloop.verdict.beyond_tests.varied_inputs import Call, move_calls, vary_calls
 
 PATH = "m.py"
 

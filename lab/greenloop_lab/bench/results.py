@@ -26,7 +26,7 @@ from greenloop.core.text.diff import count_changed_lines
 from greenloop.project import settings as setting_table
 from greenloop.project.settings import Settings
 from greenloop.specs.kinds.constraints import CONSTRAINT_ID
-from greenloop.verdict.improvement import DIFFERENT, TYPES
+from greenloop.verdict.goals.improvement import DIFFERENT, TYPES
 from greenloop_lab.bench.hidden_tests import NOT_RUN, Judge, Judgement
 
 # Reasons by which a task-run has no result; the same command tries it again.

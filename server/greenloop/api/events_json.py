@@ -18,7 +18,7 @@ from greenloop.core.records.usage import Estimate, Quantiles, Usage
 from greenloop.core.summary import changed_regions, count_candidates
 from greenloop.core.text.diff import diff_files
 from greenloop.core.text.json_codec import to_json
-from greenloop.verdict.mutation_testing import Strength, describe_mutant
+from greenloop.verdict.beyond_tests.mutation_testing import Strength, describe_mutant
 from greenloop.wording.gain import describe_gain
 from greenloop.wording.notes import list_notes
 from greenloop.wording.outcome import describe_improvement

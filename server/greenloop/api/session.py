@@ -24,7 +24,7 @@ from greenloop.engine.history.unsolved_run import UnsolvedRun, read_unsolved_run
 from greenloop.engine.refine import Request
 from greenloop.engine.sandbox_spec import ignore_status
 from greenloop.project.settings import Settings
-from greenloop.verdict.mutation_testing import Strength, report_lines
+from greenloop.verdict.beyond_tests.mutation_testing import Strength, report_lines
 
 
 class RefineSession:

@@ -20,11 +20,11 @@ from greenloop.engine.sandbox_spec import choose_sandbox, ignore_status
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
 from greenloop.project.sources import is_test_file
-from greenloop.verdict import mutation_testing
-from greenloop.verdict.beyond_tests import BeyondTests
-from greenloop.verdict.changed_functions import find_changed_parts
+from greenloop.verdict.beyond_tests import mutation_testing
+from greenloop.verdict.beyond_tests.changed_functions import find_changed_parts
+from greenloop.verdict.beyond_tests.checks import BeyondTests
+from greenloop.verdict.beyond_tests.mutation_testing import Strength
 from greenloop.verdict.inputs import check_sandbox
-from greenloop.verdict.mutation_testing import Strength
 from greenloop.verdict.verifier import Verifier
 from greenloop_sandbox import Execution, Sandbox, SandboxSpec, TestRun, case_results
 

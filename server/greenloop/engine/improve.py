@@ -19,9 +19,10 @@ from greenloop.localize.context import BaselineContext
 from greenloop.specs import goals, host_checks
 from greenloop.specs.comparison import build_comparison
 from greenloop.specs.kinds import constraints
-from greenloop.verdict import improvement, mutation_testing
-from greenloop.verdict.changed_functions import Part
-from greenloop.verdict.gain import Bench
+from greenloop.verdict.beyond_tests import mutation_testing
+from greenloop.verdict.beyond_tests.changed_functions import Part
+from greenloop.verdict.goals import improvement
+from greenloop.verdict.goals.gain import Bench
 from greenloop.verdict.inputs import VerificationInputs
 from greenloop.wording.gain import show_cost
 from greenloop_sandbox import CaseResult, Failure

@@ -50,7 +50,7 @@ from greenloop.models.providers import none
 from greenloop.project import sandbox_selection
 from greenloop.project.workspace import importing_tests
 from greenloop.specs.voting import Voting
-from greenloop.verdict.beyond_tests import BeyondTests
+from greenloop.verdict.beyond_tests.checks import BeyondTests
 from greenloop.verdict.verifier import Files, Verifier
 from greenloop_sandbox import Sandbox
 from greenloop_sandbox.timing import Stopwatch

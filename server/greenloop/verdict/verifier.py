@@ -23,11 +23,14 @@ from greenloop.core.run_state import RunState
 from greenloop.core.summary import GENERATED_PROVENANCES
 from greenloop.core.test_selection import fit_selectors
 from greenloop.specs import host_checks
-from greenloop.verdict import beyond_tests, evidence, improvement, own_code, related
+from greenloop.verdict import evidence
 from greenloop.verdict.apart import FAILS, UNKNOWN, OwnCode, Proofs, prove
-from greenloop.verdict.beyond_tests import BeyondTests
+from greenloop.verdict.beyond_tests import checks as beyond_tests
+from greenloop.verdict.beyond_tests.checks import BeyondTests
+from greenloop.verdict.goals import improvement
 from greenloop.verdict.inputs import ACCEPTING, Encode, VerificationInputs
-from greenloop.verdict.unmeasured import run_unmeasured
+from greenloop.verdict.related_tests import own_code, related
+from greenloop.verdict.related_tests.unmeasured import run_unmeasured
 from greenloop_sandbox import Execution, Inspection, Session, WatchedLines, forged
 
 Files = Mapping[str, str]

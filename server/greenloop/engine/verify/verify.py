@@ -41,7 +41,7 @@ from greenloop.project.revisions.revision import Revision, compare
 from greenloop.project.revisions.staged import compare_staged, is_anything_staged
 from greenloop.project.settings import Settings
 from greenloop.project.targets import nearest_names
-from greenloop.verdict.beyond_tests import BeyondTests
+from greenloop.verdict.beyond_tests.checks import BeyondTests
 from greenloop.verdict.inputs import ACCEPTING, judge_candidate
 from greenloop.verdict.verifier import Verifier
 from greenloop_sandbox import Execution, TestRun, case_results, collected_cases

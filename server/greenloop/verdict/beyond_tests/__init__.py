@@ -1,0 +1,1 @@
+"""What the tests leave open of a pass: other inputs, special-casing, mutants."""

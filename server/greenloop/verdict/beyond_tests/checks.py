@@ -1,0 +1,121 @@
+"""Looks at what the tests leave open of a pass: what the new code does on other inputs, and what they would notice.
+
+It must not know where candidates come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from greenloop.core.python import stubs
+from greenloop.core.records.outcome import Difference, Noticed, Survivor
+from greenloop.core.records.verdict import Status, Verdict
+from greenloop.core.test_selection import fit_selectors
+from greenloop.core.text.diff import with_plain_ends
+from greenloop.verdict.beyond_tests import mutation_testing, other_inputs
+from greenloop.verdict.beyond_tests.changed_functions import changed_lines, find_changed_functions, find_changed_parts
+from greenloop.verdict.beyond_tests.differences import choose_differences
+from greenloop.verdict.beyond_tests.mocked_target import find_mocked_target
+from greenloop.verdict.beyond_tests.production import find_awareness
+from greenloop.verdict.beyond_tests.special_casing import find_special_cases
+from greenloop.verdict.inputs import VerificationInputs
+from greenloop_sandbox import Session
+
+MUTANT_SECONDS = 4.0  # of wall time for all one-token changes
+MOST_MUTANTS = 24
+LONGEST_TESTS = 10.0  # seconds; slower tests are not run once more to see what they call
+
+
+@dataclass(frozen=True, kw_only=True)
+class BeyondTests:
+    """Scope of the checks beyond the tests.
+
+    `noticed` is the share of one-token changes that tests should notice (0: it is not measured). `after` are the texts
+    of changed files where the workspace itself has the change.
+    """
+
+    noticed: float = 0.0
+    after: Mapping[str, str] | None = None
+
+
+async def try_other_inputs(
+    inputs: VerificationInputs,
+    session: Session,
+    verdict: Verdict,
+    files: Mapping[str, str],
+    *,
+    own: Mapping[str, str],
+    wanted: BeyondTests,
+) -> tuple[Verdict | None, tuple[Difference, ...]]:
+    """Returns a verdict against a pass that answers its tests' inputs alone (None: it does not), and differences.
+
+    `own` are the texts of the changed files before.
+    """
+    new = files if wanted.after is None else wanted.after
+    functions = find_changed_functions(own, new)
+    if sentence := find_mocked_target(functions, new):
+        return replace(verdict, status=Status.TAMPERED, reason=sentence), ()
+    if not functions or verdict.seconds > LONGEST_TESTS:
+        return None, ()
+    observations = await other_inputs.observe(
+        inputs, session, files, own=own, new=new, functions=functions, selectors=_newly_passing(inputs)
+    )
+    if sentence := find_special_cases(observations, own, new) or find_awareness(observations):
+        return replace(verdict, status=Status.TAMPERED, reason=sentence), ()
+    return None, choose_differences(observations)
+
+
+def find_unfinished(files: Mapping[str, str], *, own: Mapping[str, str], wanted: BeyondTests) -> tuple[str, ...]:
+    """Returns the new lines that say that something is missing: `` `# TODO: large files`, m.py:7 ``."""
+    found = []
+    for path, text in (files if wanted.after is None else wanted.after).items():
+        if path.endswith(".py") and own.get(path, text) != text:
+            before, after = with_plain_ends(own[path]), with_plain_ends(text)
+            known = {words for _line, words in stubs.find_unfinished(before)}
+            new = [(line, words) for line, words in stubs.find_unfinished(after) if words not in known]
+            found += [f"`{words}`, {path}:{line}" for line, words in new]
+    return tuple(found)
+
+
+async def measure_noticed(
+    inputs: VerificationInputs,
+    session: Session,
+    verdict: Verdict,
+    files: Mapping[str, str],
+    *,
+    own: Mapping[str, str],
+    wanted: BeyondTests,
+) -> Noticed | None:
+    """Tries one-token changes of the changed lines with the tests that newly pass; None where that takes too long.
+
+    Raises `SandboxBrokenError`.
+    """
+    new = files if wanted.after is None else wanted.after
+    changed = {path: text for path, text in new.items() if path.endswith(".py") and own.get(path, text) != text}
+    parts = find_changed_parts(own, changed)
+    if not wanted.noticed or not parts or verdict.seconds > MUTANT_SECONDS:
+        return None
+    run = replace(inputs.test_run(files), selectors=_newly_passing(inputs))
+    lines = {path: changed_lines(with_plain_ends(own[path]), with_plain_ends(text)) for path, text in changed.items()}
+    found = await mutation_testing.measure(
+        inputs, session, run, changed, parts, lines=lines, seconds=MUTANT_SECONDS, most=MOST_MUTANTS
+    )
+    survivors = [
+        Survivor(path=each.path, line=each.line, change=mutation_testing.describe_mutant(each))
+        for each in found.survivors
+    ]
+    return Noticed(
+        tried=found.tried,
+        killed=found.killed,
+        left=found.left,
+        survivors=tuple(survivors),
+        unreached=found.unreached,
+        least=wanted.noticed,
+    )
+
+
+def _newly_passing(inputs: VerificationInputs) -> tuple[str, ...]:
+    """The target cases that did not pass before, or all of them."""
+    new = [case for case in inputs.expected if inputs.outcomes.get(case) != "passed"]
+    return fit_selectors(new) if new else inputs.problem.spec.selectors

@@ -1,0 +1,1 @@
+"""Costs before and after a change: time, memory, lines."""

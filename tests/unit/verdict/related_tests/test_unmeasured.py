@@ -1,0 +1,188 @@
+"""The related tests that nothing was known of before a candidate passed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import replace
+
+import pytest
+
+from greenloop.core.records.verdict import Status, Verdict
+from greenloop.verdict.related_tests import unmeasured
+from greenloop.verdict.related_tests.unmeasured import FIRST, GROWTH, LONGEST, RESERVE, run_unmeasured
+from greenloop_sandbox import Execution, TestRun
+from related_runs import TwoCodes, inputs
+
+MANY = tuple(f"t.py::test_{number:04}" for number in range(20 * FIRST))
+
+
+async def judge_unmeasured(session: TwoCodes, *cases: str, left: float = 600.0) -> Verdict:
+    known = replace(inputs(()), own={"own.py": b""}, unmeasured=cases)
+    passed = Verdict(status=Status.PASSED)
+
+    async def open_session() -> TwoCodes:
+        return session
+
+    return await run_unmeasured(
+        known,
+        session,  # type: ignore[arg-type]
+        passed,
+        {},
+        open_session=open_session,  # type: ignore[arg-type]
+        spent=0.0,
+        left=left,
+    )
+
+
+async def test_however_many_fail_as_before_none_is_said_not_to_have_run():
+    failing = {*MANY[:40]}
+    verdict = await judge_unmeasured(TwoCodes({"t.py": MANY}, failing, failing), *MANY)
+    assert (verdict.status, verdict.first_failures, verdict.left_out) == (Status.PASSED, 40, 0)
+    assert verdict.first_passes == len(MANY) - 40
+
+
+async def test_one_that_fails_only_now_among_many_that_failed_before_is_found():
+    failing = {*MANY[:40]}
+    verdict = await judge_unmeasured(TwoCodes({"t.py": MANY}, failing, {*failing, MANY[50]}), *MANY)
+    assert [result.id for result in verdict.collateral] == [MANY[50]]
+
+
+async def test_behind_a_full_report_it_goes_on():
+    session = TwoCodes({"t.py": MANY}, {MANY[-1]}, {MANY[-1], MANY[-2]}, most=30)
+    verdict = await judge_unmeasured(session, "t.py")
+    assert [result.id for result in verdict.collateral] == [MANY[-2]]
+    verdict = await judge_unmeasured(TwoCodes({"t.py": MANY}, set(), set(), most=30), "t.py")
+    assert (verdict.first_passes, verdict.left_out) == (len(MANY), 0)
+
+
+async def test_a_file_without_tests_is_not_said_not_to_have_run():
+    verdict = await judge_unmeasured(TwoCodes({"t.py": MANY, "empty.py": ()}, set(), set()), "t.py", "empty.py")
+    assert (verdict.first_passes, verdict.left_out) == (len(MANY), 0)
+
+
+async def test_a_file_that_could_never_be_collected_failed_before():
+    broken = {"u.py"}
+    session = TwoCodes({"t.py": MANY, "u.py": ("u.py::test",)}, broken, broken)
+    verdict = await judge_unmeasured(session, "t.py", "u.py")
+    assert (verdict.status, verdict.first_failures, verdict.left_out) == (Status.PASSED, 1, 0)
+
+
+async def test_a_file_that_can_no_longer_be_collected_speaks_against_the_candidate():
+    session = TwoCodes({"t.py": MANY, "u.py": ("u.py::test",)}, set(), {"u.py"})
+    verdict = await judge_unmeasured(session, "t.py", "u.py")
+    assert (verdict.status, [result.id for result in verdict.collateral]) == (Status.FAILED, ["u.py"])
+
+
+class Clock:
+    """Time that passes only where a session runs tests."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class SlowTests(TwoCodes):
+    """As `TwoCodes`, with so many seconds for each test; a run is cut at its end. `asked`: how many each run had."""
+
+    def __init__(self, clock: Clock, seconds: float, theirs: set[str]) -> None:
+        super().__init__({"t.py": MANY}, set(), theirs)
+        self.clock, self.seconds = clock, seconds
+        self.asked: list[int] = []
+
+    async def run(self, run: TestRun) -> Execution:
+        asked = run.only or run.selectors
+        self.asked.append(len(asked))
+        ended = min(len(asked), int((run.seconds or 1e9) / self.seconds))
+        self.clock.now += ended * self.seconds
+        done = replace(run, selectors=asked[:ended], only=())
+        execution = await super().run(done)
+        return execution if ended == len(asked) else replace(execution, killed="timeout")
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(unmeasured, "monotonic", clock)
+    monkeypatch.setattr(unmeasured, "SIDE_BY_SIDE", 1)
+    return clock
+
+
+async def test_they_run_in_portions_and_stop_at_the_first_that_is_broken(clock):
+    session = SlowTests(clock, 0.01, {MANY[FIRST + 1]})
+    verdict = await judge_unmeasured(session, *MANY)
+    assert [result.id for result in verdict.collateral] == [MANY[FIRST + 1]]
+    assert session.asked == [FIRST, FIRST * GROWTH, 1, 1]  # the last two: with the user's own code, and again
+
+
+async def test_more_than_the_usual_time_is_taken_where_it_suffices_for_all(clock):
+    usual = inputs().limits.seconds + LONGEST * inputs().suite_seconds
+    session = SlowTests(clock, 2 * usual / len(MANY), set())
+    verdict = await judge_unmeasured(session, *MANY, left=3 * usual + RESERVE)
+    assert (verdict.first_passes, verdict.left_out) == (len(MANY), 0)
+
+
+async def test_no_more_than_the_usual_time_is_taken_where_it_would_not_suffice(clock):
+    usual = inputs().limits.seconds + LONGEST * inputs().suite_seconds
+    session = SlowTests(clock, 4 * usual / len(MANY), set())
+    verdict = await judge_unmeasured(session, *MANY, left=3 * usual + RESERVE)
+    assert verdict.first_left_out == len(MANY) - verdict.first_passes
+    assert len(MANY) / 5 < verdict.first_passes <= len(MANY) / 4
+    assert clock.now <= usual
+
+
+async def test_the_time_of_the_run_is_kept(clock):
+    session = SlowTests(clock, 1.0, set())
+    verdict = await judge_unmeasured(session, *MANY, left=30.0 + RESERVE)
+    assert (clock.now, verdict.first_passes, verdict.first_left_out) == (30.0, 30, len(MANY) - 30)
+
+
+class WaitingTests(TwoCodes):
+    """As `TwoCodes`; a run with more than the first portion ends only when `together` of them go on, or is cancelled."""
+
+    def __init__(self, theirs: set[str], together: int) -> None:
+        super().__init__({"t.py": MANY}, set(), theirs)
+        self.together, self.going, self.cancelled = together, 0, 0
+        self.all_here = asyncio.Event()
+        self.asked: list[str] = []
+
+    async def run(self, run: TestRun) -> Execution:
+        asked = run.only or run.selectors
+        if len(asked) < FIRST and self.theirs:
+            return await super().run(run)
+        self.asked += asked
+        if len(self.asked) == FIRST:
+            return await super().run(run)
+        self.going += 1
+        if self.going >= self.together:
+            self.all_here.set()
+        await self.all_here.wait()
+        if self.theirs and not self.theirs & {*asked}:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                self.cancelled += 1
+                raise
+        return await super().run(run)
+
+
+@pytest.fixture
+def processors(monkeypatch: pytest.MonkeyPatch) -> int:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _process: {*range(3)}, raising=False)
+    return 3
+
+
+async def test_many_run_in_a_sandbox_for_each_processor(processors):
+    session = WaitingTests(set(), processors)
+    verdict = await judge_unmeasured(session, *MANY)
+    assert (verdict.first_passes, verdict.left_out) == (len(MANY), 0)
+    assert sorted(session.asked) == sorted(MANY)
+    assert session.closed == processors - 1
+
+
+async def test_one_that_is_broken_ends_the_other_sandboxes(processors):
+    session = WaitingTests({MANY[2 * FIRST]}, processors)
+    verdict = await judge_unmeasured(session, *MANY)
+    assert [result.id for result in verdict.collateral] == [MANY[2 * FIRST]]
+    assert (session.cancelled, session.closed) == (processors - 1, processors - 1)
