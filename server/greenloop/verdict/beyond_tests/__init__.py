@@ -1,1 +1,1 @@
-"""What the tests leave open of a pass: other inputs, special-casing, mutants."""
+"""Judges a pass beyond its tests: other inputs, special-casing, mutants."""

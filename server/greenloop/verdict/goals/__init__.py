@@ -1,1 +1,1 @@
-"""Costs before and after a change: time, memory, lines."""
+"""Measures the costs of code before and after a change: time, memory, lines."""

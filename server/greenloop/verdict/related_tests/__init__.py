@@ -1,1 +1,1 @@
-"""Related tests: which ones a change can affect, and what their failures say."""
+"""Runs related tests that a change can affect, and judges their failures."""
