@@ -18,8 +18,10 @@ class FakeTimeLoop(asyncio.SelectorEventLoop):
         return self.now
 
     def _run_once(self) -> None:
-        if not self._ready and self._scheduled:  # type: ignore[attr-defined]
-            self.now = max(self.now, self._scheduled[0].when())  # type: ignore[attr-defined]
+        # A cancelled timer stays first in the queue; a jump to it would leave the rest to be waited for in real time.
+        timers = [each.when() for each in self._scheduled if not each.cancelled()]  # type: ignore[attr-defined]
+        if not self._ready and timers:  # type: ignore[attr-defined]
+            self.now = max(self.now, min(timers))
         super()._run_once()  # type: ignore[misc]
 
 
