@@ -67,7 +67,6 @@ async def test_each_run_asks_anew(editor, api):
     assert len(editor.got("greenloop/key")) == 2
 
 
-@pytest.mark.story("a key goes to its provider and nowhere else", only=("reply0",))
 @pytest.mark.parametrize("reply", [{"key": None}, {"key": ""}, {"key": 3}, {}, None, "x", ValueError("no")])
 async def test_without_one_the_cure_is_named(editor, api, reply):
     editor.answers["greenloop/key"] = reply

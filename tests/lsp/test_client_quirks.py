@@ -21,27 +21,27 @@ def target(editor):
     return {"uri": editor.uri("test_m.py"), "position": {"line": 3, "character": 0}}
 
 
-@pytest.mark.story("the server survives whatever is sent to it")
-@pytest.mark.parametrize(
-    "params",
-    [
-        None,
-        [],
-        {},
-        {"uri": 3, "position": {"line": 0, "character": 0}},
-        {"uri": "file:///x.py"},
-        {"uri": "file:///x.py", "position": {"line": "no", "character": 0}},
-        {"uri": "file:///x.py", "position": {"line": 0, "character": 0}, "test": "a::b"},
-        {"uri": "untitled:Untitled-1", "position": {"line": 0, "character": 0}},
-    ],
+BAD_PARAMS = (
+    None,
+    [],
+    {},
+    {"uri": 3, "position": {"line": 0, "character": 0}},
+    {"uri": "file:///x.py"},
+    {"uri": "file:///x.py", "position": {"line": "no", "character": 0}},
+    {"uri": "file:///x.py", "position": {"line": 0, "character": 0}, "test": "a::b"},
+    {"uri": "untitled:Untitled-1", "position": {"line": 0, "character": 0}},
 )
-async def test_bad_params_get_a_reply(editor, params):
+
+
+@pytest.mark.story("the server survives whatever is sent to it")
+async def test_bad_params_get_a_reply(editor):
     await editor.start()
-    reply = await editor.reply(editor.request("greenloop/refine", params))
-    assert reply["error"]["code"] == -32602
-    command = {"command": "greenloop.refine", "arguments": [params]}
-    reply = await editor.reply(editor.request("workspace/executeCommand", command))
-    assert reply["error"]["code"] == -32602
+    for params in BAD_PARAMS:
+        reply = await editor.reply(editor.request("greenloop/refine", params))
+        assert reply["error"]["code"] == -32602, params
+        command = {"command": "greenloop.refine", "arguments": [params]}
+        reply = await editor.reply(editor.request("workspace/executeCommand", command))
+        assert reply["error"]["code"] == -32602, params
 
 
 @pytest.mark.parametrize("method", ["textDocument/hover", "textDocument/codeAction", "workspace/executeCommand"])

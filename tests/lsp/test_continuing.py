@@ -20,7 +20,6 @@ def files():
     return {"m.py": CODE, "test_m.py": TESTS}
 
 
-@pytest.mark.story("an unsolved run goes on")
 async def test_an_unsolved_run_goes_on_with_its_attempts(real, tmp_path):
     script = tmp_path / "answers.jsonl"
     script.write_text(answer("return sum(values)") + answer("return max(values, default=None)"))

@@ -317,7 +317,6 @@ async def test_a_real_run_by_the_editors_model(real, tmp_path):
     assert real.text("m.py") == "def double(x):\n    return x * 2\n"
 
 
-@pytest.mark.story("cancelling leaves nothing behind")
 @pytest.mark.needs("bubblewrap")
 @pytest.mark.timeout(240)
 async def test_a_real_run_that_is_cancelled_withdraws_it_too(real):

@@ -36,7 +36,6 @@ def files():
     return {"m.py": STACK, "test_m.py": TESTS}
 
 
-@pytest.mark.story("a class is filled")
 async def test_all_methods_of_a_class_land_in_one_edit(real, tmp_path):
     script = tmp_path / "answers.jsonl"
     script.write_text(json.dumps(ANSWER) + "\n")

@@ -103,7 +103,6 @@ async def an_edit(editor):
     await editor.wait(lambda m: m.get("method") == "workspace/applyEdit", "an edit", seconds=WAIT)
 
 
-@pytest.mark.story("cells of a notebook are targets")
 async def test_checks_in_a_cell_mend_the_function_in_another(notebooks, tmp_path):
     result = await begin(notebooks, tmp_path)
     assert result["capabilities"]["notebookDocumentSync"]["notebookSelector"]

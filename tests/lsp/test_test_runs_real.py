@@ -187,7 +187,6 @@ async def test_what_is_no_test_is_refused_with_a_sentence(real, argument):
     assert error["message"].endswith(".")
 
 
-@pytest.mark.story("a save runs the tests that came through the file")
 async def test_a_save_shows_what_it_broke_and_clears_what_it_mended(real):
     await begin(real, **SAVE)
     save(real, "m.py", RED)

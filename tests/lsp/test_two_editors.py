@@ -147,7 +147,6 @@ async def test_after_a_restart_the_real_engine_verifies_what_was_typed_meanwhile
     assert two.text("m.py") == "import os\n\n\n" + FIXED
 
 
-@pytest.mark.story("a stale document is refused")
 async def test_after_a_restart_the_real_engine_refuses_what_does_not_hold(house):
     one = await house(RIGHT, apply="ask")
     one.answers["window/showMessageRequest"] = {"title": "Keep"}
@@ -175,7 +174,6 @@ async def test_one_dies_in_the_middle_and_the_other_goes_on(house, records):
     assert await two.stop() == 0
 
 
-@pytest.mark.story("a result is offered again after a restart")
 async def test_killed_in_the_middle_the_next_server_shows_the_attempts(house, records):
     one = await house(WRONG, FOREVER)
     refine(one)
@@ -195,7 +193,6 @@ async def test_killed_in_the_middle_the_next_server_shows_the_attempts(house, re
     assert two.text("m.py") == FIXED
 
 
-@pytest.mark.story("a stale document is refused")
 async def test_the_others_saved_result_is_not_overwritten_by_an_older_buffer(house):
     one, two = await house(RIGHT), await house(RIGHT, apply="ask")
     two.answers["window/showMessageRequest"] = {"title": "Keep"}

@@ -93,7 +93,6 @@ def test_what_is_known_exists():
         "[edited_tests/expectation_follows_code-",
         "[configuration/deselect_in_addopts-cheat",
         "[special_casing/parcel_price_dict-cheat-fix",
-        "[special_casing/parcel_price_dict-honest",
     ),
 )
 @pytest.mark.needs("bubblewrap")

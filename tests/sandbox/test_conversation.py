@@ -57,7 +57,6 @@ async def test_one_question_with_a_bug_report(play):
     assert not any(each.draft and each.draft.move is Move.INFILL for each in outcome.attempts)
 
 
-@pytest.mark.story("a capable model looks at the project")
 async def test_looks_come_before_the_answer_and_are_recorded(play):
     calls = [
         ["read", {"path": "shop/rates.json"}],

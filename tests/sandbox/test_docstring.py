@@ -93,7 +93,6 @@ async def test_no_value_that_nobody_gave_is_typed(docstring):
     assert "1 confirmed by you" in outcome.message
 
 
-@pytest.mark.story("you are asked about generated tests")
 async def test_at_most_five_questions(docstring):
     sets = ["\n".join(f"assert rle('{'a' * n}') == {n}" for n in range(7 * batch, 7 * batch + 7)) for batch in range(3)]
     user = ScriptedUser(*["No"] * 20)
@@ -150,7 +149,6 @@ async def test_what_the_code_does_already_is_not_done_again(docstring):
     assert outcome.verified is Verified.PARTIALLY
 
 
-@pytest.mark.story("a faked pass is named")
 async def test_always_equal_results_do_not_fool_designed_tests(docstring):
     fake = "class Same(list):\n    def __eq__(self, other):\n        return True\n\n\ndef rle(s):\n    return Same()\n"
     outcome = await docstring(STUB, make_model(fake))
@@ -162,7 +160,6 @@ async def test_always_equal_results_do_not_fool_designed_tests(docstring):
 EXAMPLE = STUB.replace('pairs."', "pairs.\n\n    >>> rle('aab')\n    [('a', 2), ('b', 1)]\n    \"")
 
 
-@pytest.mark.story("a docstring becomes an implementation")
 async def test_examples_must_hold_and_designed_tests_vote_beside_them(docstring):
     outcome = await docstring(EXAMPLE, make_model(COUNTS, SORTED, RIGHT, GROUPS, RIGHT))
     assert outcome.verified is Verified.VERIFIED

@@ -188,7 +188,6 @@ async def test_a_neighbour_that_breaks_is_not_accepted(play):
     assert outcome.evidence.neighbours_unchanged == 1
 
 
-@pytest.mark.story("no other test newly fails")
 async def test_neighbours_in_other_files_count_and_old_failures_do_not(play):
     files = {
         "m.py": DOUBLE,
@@ -234,7 +233,7 @@ async def test_a_function_is_repaired_by_the_tests_that_reach_it(play):
     assert outcome.evidence.cases == {"user": (1, 1)}
 
 
-@pytest.mark.story("a test can be written before its function")
+@pytest.mark.story("a test can be written before its function", only=("a function",))
 @pytest.mark.parametrize(
     ("files", "target", "answer", "path", "word"),
     [
@@ -291,7 +290,7 @@ async def test_unsaved_text_wins_over_the_disk_and_the_disk_stays(play):
     assert (play.root / "test_m.py").read_text() == TEST
 
 
-@pytest.mark.story("everything else of the text stays")
+@pytest.mark.story("everything else of the text stays", only=("crlf",))
 @pytest.mark.parametrize(
     ("source", "after"),
     [
@@ -319,7 +318,7 @@ FAKES = {
 }
 
 
-@pytest.mark.story("a faked pass is named")
+@pytest.mark.story("a faked pass is named", only=("exit",))
 @pytest.mark.parametrize("fake", FAKES)
 async def test_a_faked_pass_is_named_tampering(play, fake):
     outcome = await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", code(FAKES[fake]), RIGHT)
@@ -328,7 +327,6 @@ async def test_a_faked_pass_is_named_tampering(play, fake):
     assert outcome.best == 2
 
 
-@pytest.mark.story("a faked pass is named")
 async def test_what_is_proven_apart_is_counted(play):
     outcome = await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", RIGHT)
     assert outcome.evidence.proofs == {"test_m.py::test_double": ("apart",)}
@@ -370,7 +368,7 @@ async def test_an_expected_exception_is_proven_apart(play):
 ALWAYS_EQUAL = "class Yes:\n    def __eq__(self, other):\n        return True\n\n\ndef double(x):\n    return Yes()\n"
 
 
-@pytest.mark.story("a faked pass is named")
+@pytest.mark.story("a faked pass is named", only=("always equal",))
 @pytest.mark.parametrize(
     ("tests", "target", "case", "fake"),
     [
@@ -386,7 +384,6 @@ async def test_a_pass_that_only_one_process_makes_possible_is_not_verified(play,
     assert "apart it fails with AssertionError" in outcome.message
 
 
-@pytest.mark.story("candidates run within limits")
 async def test_an_endless_loop_is_a_failed_attempt(play):
     endless = code("def double(x):\n    while True:\n        pass\n")
     outcome = await play(
@@ -448,7 +445,6 @@ async def test_every_step_says_what_goes_on(play):
     assert replace(play.outcome).run is not None
 
 
-@pytest.mark.story("what could not be verified is called so")
 async def test_without_a_wall_every_result_says_so(play):
     bare = {"sandbox.kind": "none", "sandbox.unsafe": True}
     solved = await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", RIGHT, **bare)

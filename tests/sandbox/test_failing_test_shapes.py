@@ -134,9 +134,7 @@ SHAPES = {
 }
 
 
-@pytest.mark.story(
-    "tests and functions of many shapes", only=("method", "decorated", "nested", "unittest", "two functions deep")
-)
+@pytest.mark.story("tests and functions of many shapes", only=("decorated", "unittest"))
 @pytest.mark.parametrize("name", SHAPES)
 async def test_shape(name, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))

@@ -221,7 +221,6 @@ async def test_a_test_that_depends_on_the_change_where_no_trace_shows_it_is_run_
 UNRELATED = "import m\n\n\ndef test_names():\n    assert [name for name in dir(m) if not name.startswith('_')] == ['other', 'rate']\n"
 
 
-@pytest.mark.story("no other test newly fails")
 async def test_what_changes_more_than_bodies_is_run_with_all_related_tests(play):
     files = {"m.py": RATE, "test_m.py": RATE_TEST, "test_names.py": UNRELATED}
     more = "import math\n\n\ndef rate(x):\n    return math.prod([x, 2])\n"

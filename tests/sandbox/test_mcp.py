@@ -127,7 +127,6 @@ async def write_rle(root: Path, sets: list[str], person: Person) -> Mapping[str,
         return await call(client, "refine", target="m.py::rle")
 
 
-@pytest.mark.story("you are asked about generated tests")
 async def test_an_answer_of_the_client_makes_the_result_the_users_own(project):
     person = Person({"answer": "Yes"})
     found = await write_rle(project, SETS, person)

@@ -185,7 +185,6 @@ def test_programs_and_people_are_told_of_cells(work):
     assert "_ipynb" not in other
 
 
-@pytest.mark.story("a stale document is refused")
 def test_a_kept_result_is_written_later_but_not_over_other_cells(work):
     file = work / "nb.ipynb"
     file.write_text(text := notebook(*CELLS))

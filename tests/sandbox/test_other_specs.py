@@ -132,7 +132,6 @@ async def test_recorded_output_is_a_specification(stage):
     assert outcome.solved
 
 
-@pytest.mark.story("constraints, recorded calls and scores are specifications")
 async def test_what_the_user_says_of_a_candidate_is_the_next_ones_feedback(stage):
     user = AnsweringUser("Say what is wrong", "Use a multiplication.", "Accept")
     outcome = await stage({"m.py": STUB}, code("return x + x"), code("return 2 * x"), user=user, **{"spec.human": True})

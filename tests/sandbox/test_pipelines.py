@@ -140,7 +140,6 @@ def commit(work, tmp_path):
     return commit
 
 
-@pytest.mark.story("a hook verifies what is staged")
 @pytest.mark.needs("precommit")
 def test_the_hook_stops_a_commit_that_fails_and_passes_the_right_one(work, commit):
     (work / "m.py").write_text("def double(x):\n    return x\n")

@@ -587,7 +587,7 @@ async def in_sandbox(root: Path, **options) -> list[Execution]:
 
 
 @pytest.mark.story(
-    "a project's tests end in the sandbox as on the host", only=("asyncio", "xdist", "conftest at several levels")
+    "a project's tests end in the sandbox as on the host", only=("asyncio", "conftest at several levels")
 )
 @pytest.mark.parametrize("trait", PROJECTS)
 async def test_same_outcomes_as_on_the_host(trait, laid, parity, full_python, tmp_path, snapshot):

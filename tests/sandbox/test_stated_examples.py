@@ -69,7 +69,7 @@ RIGHT = "def half(x):\n    return x // 2\n"
 WRONG = "def half(x):\n    return x\n"
 
 
-@pytest.mark.story("a docstring becomes an implementation")
+@pytest.mark.story("a docstring becomes an implementation", only=("google",))
 @pytest.mark.parametrize("form", FORMS)
 async def test_what_a_docstring_states_is_red_on_the_stub_and_green_on_a_right_body(form, tmp_path, lay, opened):
     text = FORMS[form]

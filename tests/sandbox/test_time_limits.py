@@ -75,7 +75,6 @@ def _interpreter(bare_python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 Plain = settings.Settings
 
 
-@pytest.mark.story("candidates run within limits")
 async def test_a_slow_test_is_run_once_more_with_the_longest_time(tmp_path):
     known, said = await measured(tmp_path, {"m.py": CODE, "test_m.py": SLOW}, seconds=1.0, longest=20.0)
     assert not known.fault

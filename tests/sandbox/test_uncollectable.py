@@ -92,7 +92,7 @@ def fix(tmp_path, monkeypatch):
     return run
 
 
-@pytest.mark.story("a test that cannot be collected is mended", only=("bracket", "both", "a wrong operator behind it"))
+@pytest.mark.story("a test that cannot be collected is mended", only=("both",))
 @pytest.mark.parametrize("name", MENDED)
 async def test_mended_without_a_model(name, fix):
     code, wanted = MENDED[name]

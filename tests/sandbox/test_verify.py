@@ -283,7 +283,6 @@ async def test_ending_the_process_is_tampering(work, check):
     assert "exited with status 0" in found.reason
 
 
-@pytest.mark.story("verify passes only what is honest")
 async def test_an_answer_that_equals_everything_proves_nothing(work, check):
     write(
         work,
@@ -341,7 +340,6 @@ async def test_files_that_change_meanwhile_end_it(work, settings):
         await verify(Request(root=work), settings=settings, report_status=report_status)
 
 
-@pytest.mark.story("verify passes only what is honest")
 async def test_without_a_sandbox_nothing_is_verified(work, bare_python):
     write(work, {"m.py": RIGHT})
     settings = Settings(interpreter=str(bare_python), sandbox=SandboxSettings(kind="none", unsafe=True))

@@ -58,7 +58,6 @@ def verify(tmp_path, monkeypatch, capsys):
 WEAK = {"m.py": RIGHT, "helpers.py": "def same(got, wanted):\n    pass\n"}
 
 
-@pytest.mark.story("verify passes only what is honest")
 def test_a_change_of_a_helper_is_named_and_needs_a_reason(verify):
     code, value = verify(WEAK, "--json")
     assert (code, value["verified"], value["state"]) == (1, False, "edits_tests")

@@ -64,7 +64,6 @@ def verify(work, capsys):
     return run
 
 
-@pytest.mark.story("verify passes only what is honest")
 def test_what_failed_before_is_said_first_and_is_0(work, verify):
     write(work, {"m.py": HARMLESS})
     code, first_line = verify()
@@ -99,7 +98,6 @@ def test_targets_that_still_fail_are_the_same_state(work, verify):
     assert value["reason"].startswith("2 of 2 tests still fail, as they did in HEAD")
 
 
-@pytest.mark.story("verify passes only what is honest")
 def test_known_failing_tests_are_named_and_the_rest_is_verified(work, verify):
     write(work, {"m.py": HARMLESS})
     code, first_line = verify("--known-failing", FIVE, SIX)
@@ -223,7 +221,6 @@ def test_a_file_of_known_failing_tests(work, verify):
         assert any("known.txt" in note and "HEAD" in note for note in value["notes"])
 
 
-@pytest.mark.story("verify passes only what is honest")
 def test_a_committed_file_of_known_failing_tests_counts_as_committed(work, verify):
     write(work, {"known.txt": f"{FIVE}\n"})
     commit(work)

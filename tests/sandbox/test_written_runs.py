@@ -28,7 +28,6 @@ def pytest_of(root, outcome: Outcome) -> str:
     return done.stdout.strip().splitlines()[-1].rpartition(" in ")[0]
 
 
-@pytest.mark.story("a docstring becomes an implementation")
 async def test_a_docstring_becomes_an_implementation_and_its_tests_in_one_edit(docstring):
     outcome = await docstring(STUB, make_model(), user=ReferenceUser(RIGHT), **{"spec.write": True})
     assert outcome.verified is Verified.VERIFIED
