@@ -161,10 +161,10 @@ def group_messages_by_room() -> dict[str, list[Message]]:
     return {room: messages for room, messages in messages_by_room.items() if messages}
 
 
-def make_page() -> str:
+def make_page(messages_by_room: dict[str, list[Message]]) -> str:
     """The text of the page."""
     lines = [HEAD]
-    for room, messages in group_messages_by_room().items():
+    for room, messages in messages_by_room.items():
         lines.append(f"## {room}\n")
         by_file: dict[str, dict[str, list[str]]] = {}
         for message in messages:
@@ -185,7 +185,7 @@ def _one_line(text: str) -> str:
 
 def main() -> int:
     """Writes or checks the page."""
-    text = make_page()
+    text = make_page(group_messages_by_room())
     if sys.argv[1:] == ["--check"]:
         return 0 if DOCUMENT.exists() and DOCUMENT.read_text(encoding="utf-8") == text else 1
     DOCUMENT.write_text(text, encoding="utf-8")

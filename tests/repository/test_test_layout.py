@@ -47,17 +47,19 @@ def modules() -> list[Path]:
 MODULES = modules()
 
 
+BY_NAME: dict[str, list[Path]] = {}
+for module in MODULES:
+    BY_NAME.setdefault(module.name.lstrip("_"), []).append(module)
+
+
 def modules_named_by(folder: Path, name: str) -> list[Path]:
     """The modules that a file of tests is named after: those of the longest name, in its folder or below it."""
-    words = name.removeprefix("test_")
-    found = [
-        module
-        for module in MODULES
-        if (folder == module.parent or (folder.parts and folder in module.parents))
-        and f"{words}_".startswith(f"{module.name.lstrip('_')}_")
-    ]
-    longest = max((len(module.name.lstrip("_")) for module in found), default=0)
-    return [module for module in found if len(module.name.lstrip("_")) == longest]
+    words = name.removeprefix("test_").split("_")
+    for count in range(len(words), 0, -1):
+        modules = BY_NAME.get("_".join(words[:count]), [])
+        if named := [each for each in modules if folder == each.parent or (folder.parts and folder in each.parents)]:
+            return named
+    return []
 
 
 def files(folder: str) -> list[Path]:
