@@ -1,5 +1,8 @@
 # What the tiers quick, test and full share; they source it after setting `bin`.
 
+# Where the environment forbids bytecode, every process that tests start would compile greenloop again, and pytest all tests.
+unset PYTHONDONTWRITEBYTECODE
+
 # step NAME COMMAND...: prints the name, and the seconds it took; a failure ends the tier.
 step() {
   local name=$1 began=$SECONDS code=0
