@@ -158,7 +158,10 @@ class ResidentSession:
             instance.supervisor.pause(paused=False)
         else:
             await self._make_room()
-            instance = await self._start_instance(seed, stamp)
+            try:
+                instance = await self._start_instance(seed, stamp)
+            except _supervisor.SupervisorError:  # nothing of the run has begun, so a second try loses nothing
+                instance = await self._start_instance(seed, stamp)
         return instance
 
     async def _make_room(self) -> None:

@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from greenloop.core.classify import is_of_workspace
 from greenloop.core.events import Checked, Event, Finished, Looked, Planned, Proposed, Specified, Started, Tested, Token
 from greenloop.core.records.attempt import Attempt, Look
 from greenloop.core.records.goal import Gain
@@ -244,7 +245,8 @@ def _gain_object(gain: Gain | None, text: str) -> dict[str, Any] | None:
 def case_object(case: CaseResult) -> dict[str, Any]:
     """The result of a case, with the innermost frame of its failure."""
     failure = case.failure
-    frame = failure.frames[-1] if failure and failure.frames else None
+    frames = failure.frames if failure else ()
+    frame = next(filter(is_of_workspace, reversed(frames)), frames[-1] if frames else None)
     return {
         "id": case.id,
         "outcome": case.outcome,

@@ -92,7 +92,8 @@ def finish(job: FixJob, outcome: Outcome, session: RefineSession | None = None) 
     if is_writable and job.patch is not None and may_write(outcome, job.arguments.accept):
         job.patch.add(_file_outcome(job, original_outcome), applied=applied)
     if applied and job.write_json is None:
-        print(f"Written: {_changed_locations(outcome)}")
+        is_kept = "" if outcome.run else " (the history has no copy of the text before)"
+        print(f"Written: {_changed_locations(outcome)}{is_kept}")
     if job.arguments.strength and outcome.solved and outcome.best is not None and has_problem:
         assert session is not None
         _show_strength(job, session)

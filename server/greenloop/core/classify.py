@@ -114,8 +114,13 @@ def _group(failure: Failure) -> ErrorGroup:
 
 def _innermost_frame(failure: Failure) -> Frame | None:
     """The innermost frame in the workspace."""
-    own_frames = (each for each in failure.frames if not each.path.startswith(("/", "<")) and ":" not in each.path)
-    return next(reversed(list(own_frames)), None)
+    return next(filter(is_of_workspace, reversed(failure.frames)), None)
+
+
+def is_of_workspace(frame: Frame) -> bool:
+    """Whether a frame is of the project's own files: a package of an environment in the workspace is not."""
+    is_inside = not frame.path.startswith(("/", "<")) and ":" not in frame.path
+    return is_inside and not {"site-packages", "dist-packages"}.intersection(frame.path.split("/"))
 
 
 def _without_noise(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from greenloop.core.classify import is_of_workspace
 from greenloop.core.records.attempt import Attempt, Move
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.summary import CANNOT, fold_attempts, total_usage
@@ -153,7 +154,7 @@ def failure_place(attempt: Attempt) -> str:
     case = first_failure(attempt)
     frames = case.failure.frames if case and case.failure else ()
     # Paths outside the workspace are absolute; the innermost frame of the user's own code is more helpful.
-    own_frames = [frame for frame in frames if not frame.path.startswith(("/", "<")) and ":" not in frame.path]
+    own_frames = [frame for frame in frames if is_of_workspace(frame)]
     return f"{own_frames[-1].path}:{own_frames[-1].line}" if own_frames else ""
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from greenloop.core.classify import classify, failure_signature, finding_group
+from greenloop.core.classify import classify, failure_signature, finding_group, is_of_workspace
 from greenloop.core.records.attempt import Finding
 from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
 from greenloop_sandbox import CaseResult, Failure, Frame
@@ -92,3 +92,18 @@ def test_a_signature_tells_observed_values_and_places_apart():
 )
 def test_groups_of_findings(error_class, group):
     assert finding_group(Finding(error_class=error_class, message="x")) is group
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("m.py", True),
+        ("src/pkg/m.py", True),
+        ("/usr/lib/python3.11/json/__init__.py", False),
+        (".venv/lib/python3.11/site-packages/numpy/testing/_private/utils.py", False),
+        ("<string>", False),
+        ("C:/m.py", False),
+    ],
+)
+def test_frames_of_the_workspace(path, expected):
+    assert is_of_workspace(Frame(path=path, line=1, function="f")) is expected
