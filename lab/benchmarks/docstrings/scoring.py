@@ -15,6 +15,8 @@ from greenloop.core.generated_tests import parse_equation
 from greenloop.core.records.spec import Case, Provenance
 from greenloop.core.votes import Ballot, Poll, Ruling
 from greenloop.specs.voting import normalise_literal
+from greenloop_lab.bench import designed_tests
+from greenloop_lab.bench.designed_tests import Rates, TaskVerdicts
 from greenloop_lab.bench.reporting.figures import wilson
 
 Row = Mapping[str, Any]
@@ -223,37 +225,16 @@ def score_arm(rows: Sequence[Row], arm: Arm) -> Score:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rates:
-    """What tests say of programs known to be right or wrong (CodeContests-O's TPR and TNR), as (good, all).
-
-    `tests`: single tests that the reference passes; `right`: references that pass all their tests; `wrong`: wrong
-    programs that some test fails; `sound`: the same, by tests that the reference passes.
-    """
-
-    tests: tuple[int, int]
-    right: tuple[int, int]
-    wrong: tuple[int, int]
-    sound: tuple[int, int]
-
-
 def measure_rates(rows: Sequence[Row], voters: Sequence[Provenance]) -> Rates:
-    tests: list[bool] = []
-    right: list[bool] = []
-    wrong: list[bool] = []
-    sound: list[bool] = []
+    """The rates of the tests of these kinds, over wrong candidates and broken references."""
+    verdicts = []
     for row in rows:
         ids = [case.id for case in read_cases(row) if case.provenance in voters]
-        if not ids:
-            continue
-        truth = {case: row["reference"][case] == PASSED for case in ids}
-        tests += truth.values()
-        right.append(all(truth.values()))
         programs = [each["seen"] for each in (*row["candidates"], *row["mutants"]) if not each["right"]]
-        wrong += [any(seen[case] != PASSED for case in ids) for seen in programs]
-        sound += [any(seen[case] != PASSED for case in ids if truth[case]) for seen in programs]
-    return Rates(tests=_count_true(tests), right=_count_true(right), wrong=_count_true(wrong), sound=_count_true(sound))
-
-
-def _count_true(found: Sequence[bool]) -> tuple[int, int]:
-    return sum(found), len(found)
+        verdicts.append(
+            TaskVerdicts(
+                right=[row["reference"][case] == PASSED for case in ids],
+                wrong=[[seen[case] == PASSED for case in ids] for seen in programs],
+            )
+        )
+    return designed_tests.measure_rates(verdicts)

@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmarks.docstrings import task, thresholds
 from benchmarks.docstrings.scoring import BOTH, DESIGNED, PROPERTY, Arm, Row, Score, measure_rates, score_arm
 from greenloop.core import registry
-from greenloop_lab.bench.reporting.figures import wilson
+from greenloop_lab.bench.designed_tests import format_share
 
 QUESTIONS = (0, 1, 3)
 
@@ -68,11 +68,8 @@ def _format_row(score: Score) -> str:
 
 
 def make_test_table(rows: Sequence[Row]) -> str:
-    """How good the tests are: TPR on references, TNR on wrong candidates and broken references."""
-    head = (
-        "| tasks | tests | right tests | TPR (references that pass all) | TNR (wrong programs found) | "
-        "TNR of right tests |"
-    )
+    """How good the tests are: references that pass all, wrong candidates and broken references that do."""
+    head = "| tasks | tests | right tests | true positives | false positives | false positives of right tests |"
     out = [head, "|---|---|---:|---:|---:|---:|"]
     for group, chosen in (
         ("MBPP", [row for row in rows if not row["real"]]),
@@ -81,15 +78,11 @@ def make_test_table(rows: Sequence[Row]) -> str:
     ):
         for name, voters in (("designed", DESIGNED), ("properties", PROPERTY)):
             rates = measure_rates(chosen, voters)
-            shares = (_format_share(each) for each in (rates.tests, rates.right, rates.wrong, rates.sound))
+            shares = (
+                format_share(each) for each in (rates.tests, rates.true_positives, rates.false_positives, rates.sound)
+            )
             out.append(f"| {group} | {name} | {' | '.join(shares)} |")
     return "\n".join(out)
-
-
-def _format_share(counts: tuple[int, int]) -> str:
-    good, count = counts
-    low, high = wilson(good, count)
-    return f"{good}/{count}, {good / count:.0%} ({low:.0%} to {high:.0%})" if count else "-"
 
 
 def make_page(rows: Sequence[Row], *, short: bool = False) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +24,12 @@ from greenloop_lab.bench.reporting.figures import compare_pairs, compute_figures
 from greenloop_lab.bench.results import BROKEN
 from greenloop_lab.bench.run import Experiment
 from greenloop_lab.bench.run import run as run_experiment
-from greenloop_lab.cli import bench_tuning
+from greenloop_lab.cli import bench_rates, bench_tuning
 from greenloop_lab.cli.exporters import rows
 from greenloop_lab.sandboxes.cluster import connection
 
 SUMMARY = "compare presets and models on a set of tasks"
-REPORT_WORD, TUNE_WORD, EXPORT_WORD = "report", "tune", "export"
+REPORT_WORD, TUNE_WORD, EXPORT_WORD, RATE_WORD = "report", "tune", "export", "rate"
 OUT = Path("bench.jsonl")
 
 
@@ -41,7 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "fixes), file:FILE (functions with checks), instructions:FILE (and limits), versions:FILE (and versions of "
         "packages), or a file of --write-tasks; "
         f"`{REPORT_WORD} RESULTS...` prints the figures of results again; `{TUNE_WORD} PRESET:TEMPLATE` looks for a "
-        f"better prompt; `{EXPORT_WORD} RESULTS... --as FORMAT` writes their attempts as rows to learn from",
+        f"better prompt; `{EXPORT_WORD} RESULTS... --as FORMAT` writes their attempts as rows to learn from; "
+        f"`{RATE_WORD} TASKS` measures tests that the model designs from docstrings, by right and by wrong programs",
     )
     parser.add_argument(
         "--arm",
@@ -149,6 +151,9 @@ def run(arguments: argparse.Namespace) -> int:
     arguments.out = arguments.out or OUT
     if arguments.what[:1] == [TUNE_WORD]:
         return bench_tuning.run(arguments, _settings(arguments), _task_selection(arguments))
+    if arguments.what[:1] == [RATE_WORD]:
+        selection = replace(_task_selection(arguments), names=tuple(arguments.what[1:]))
+        return bench_rates.run(arguments, _settings(arguments), selection)
     return _run(arguments)
 
 

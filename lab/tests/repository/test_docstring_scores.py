@@ -100,10 +100,10 @@ def test_a_score_counts_solved_false_and_nothing():
 
 def test_rates_of_tests_on_references_and_on_wrong_programs():
     found = measure_rates([row([([1], True, RIGHT), ([2], False, WRONG)], mutants=[STRANGE])], DESIGNED)
-    assert (found.tests, found.right) == ((1, 2), (0, 1))
-    assert found.wrong == (1, 2)  # the wrong candidate passes all
+    assert (found.tests, found.true_positives) == ((1, 2), (0, 1))
+    assert found.false_positives == (1, 2)  # the wrong candidate passes all
     assert found.sound == (1, 2)
-    assert measure_rates([THREE_RIGHT], PROPERTY).right == (1, 1)
+    assert measure_rates([THREE_RIGHT], PROPERTY).true_positives == (1, 1)
 
 
 def test_a_function_is_unwritten_behind_its_docstring():

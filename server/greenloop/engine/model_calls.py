@@ -17,7 +17,7 @@ from greenloop.core.ports import Infiller, Model, Tools, context, slots
 from greenloop.core.records.attempt import Attempt, Draft, Finding, Move, Sent
 from greenloop.core.records.model import ChatRequest, InfillRequest, Kind, Message, Reply, Role, ToolSpec
 from greenloop.core.records.problem import Excerpt, Problem
-from greenloop.core.records.usage import Budget
+from greenloop.core.records.usage import Budget, Usage
 from greenloop.core.text.redact import redact
 from greenloop.core.text.tokens import estimate_tokens
 from greenloop.drafting.edit_format import WHOLE, adapt_templates, choose_format
@@ -55,6 +55,7 @@ class ModelCalls:
     patience: Callable[[], float | None] = lambda: None
     first_drafter: Model | None = None
     gates: dict[tuple[str, int], asyncio.Semaphore] = field(default_factory=dict)
+    early: dict[Hashable, Reply] = field(default_factory=dict)
     prompts: Mapping[str, str] = field(init=False)
     ledger: Ledger = field(init=False)
 
@@ -151,6 +152,11 @@ class ModelCalls:
 
     async def ask(self, request: Request, on_token: Callable[[str], None]) -> Reply:
         """Sends a request; at most as many run at once as the model serves concurrently."""
+        if isinstance(request, ChatRequest) and (
+            early := self.early.pop((request.messages, request.temperature), None)
+        ):
+            on_token(early.text)
+            return early
         model = await self.models.model_for(request.role)
         number = max(slots(model), 1)  # a server may say it only after the first request
         gate = self.gates.setdefault((model.name, number), asyncio.Semaphore(number))
@@ -159,6 +165,13 @@ class ModelCalls:
                 return await model.complete(request, on_token)
             assert isinstance(model, Infiller)
             return await model.infill(request, on_token)
+
+    async def ask_early(self, request: Request) -> Reply:
+        """Sends a request of the loop before it begins; the loop's own then gets this reply, which is paid for."""
+        reply = await ask_within_budget(self.ledger, self.ask, request, _ignore_token, self.count_tokens)
+        if isinstance(request, ChatRequest):
+            self.early[request.messages, request.temperature] = replace(reply, usage=Usage())
+        return reply
 
     async def ask_for_part(self, request: ChatRequest) -> Reply:
         """Sends a part's request within the run's budget; chooses the model first, as parts may ask before the loop."""

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from greenloop.core import entry_points, registry
+from greenloop.core.budget import BudgetExceededError
+from greenloop.core.compose import compose
 from greenloop.core.election import WITHOUT_MODEL, elect_nearest
 from greenloop.core.errors import CannotVerifyError, ModelError, SandboxBrokenError, SettingsError
 from greenloop.core.events import Event, Specified, Started
@@ -21,12 +23,14 @@ from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import ChatRequest, Kind, Reply, Role
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason
 from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Spec
 from greenloop.core.records.usage import Room
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import Baseline, RunState
 from greenloop.drafting.candidates.answers.changed_regions import with_file
+from greenloop.drafting.candidates.checks.gate import check
 from greenloop.drafting.search import conversation as conversation_search
-from greenloop.engine import improve
+from greenloop.engine import designed_tests, improve
 from greenloop.engine.baseline.related_trace import RelatedTrace
 from greenloop.engine.conversation.conversation import Conversation
 from greenloop.engine.feedback import Feedback
@@ -35,6 +39,7 @@ from greenloop.engine.history import provenance
 from greenloop.engine.history.store import History
 from greenloop.engine.history.unsolved_run import UnsolvedRun
 from greenloop.engine.loop import loop
+from greenloop.engine.loop.attempt_steps import read_answer
 from greenloop.engine.loop.parts import Parts
 from greenloop.engine.loop.waiting import Rank, keep_order
 from greenloop.engine.model_calls import ModelCalls
@@ -149,7 +154,12 @@ class RefineRun:
         """Completes specification and context; returns the model that drafts, or None where none is needed."""
         if not self.baseline.has_result:
             self.baseline = await specify(
-                self.context, self.baseline, self.tools, self.preset.specs, lambda spec: emit(Specified(spec=spec))
+                self.context,
+                self.baseline,
+                self.tools,
+                self.preset.specs,
+                lambda spec: emit(Specified(spec=spec)),
+                self._are_weak,
             )
             self.state.start_from(self.baseline)
         if self.context.goal is not None and not self.baseline.has_result:
@@ -160,19 +170,49 @@ class RefineRun:
         if self.baseline.has_result:
             return None
         drafter = await self.calls.drafter()
-        exact = self.context.settings.regions == 1
-        self.state.problem = replace(self.state.problem, exact=exact)
         if self._converses(self.state.attempts):
+            self.state.problem = replace(self.state.problem, exact=self.context.settings.regions == 1)
             return drafter
-        has_room = self.calls.prompt_tokens >= ROOM
-        places = self.context.settings.prompt.places or (self.preset.places if has_room else 0)
-        self.state.problem = replace(self.state.problem, places=places)
+        self.state.problem = self._with_scope(self.state.problem)
         await self.calls.models.model_for(Role.REFINER)
         await self.calls.gather_context(self.state.problem.opened(()), self.tools)
         (baseline,) = self.state.attempts
         self.state.attempts = [await self.feedback.describe_baseline(self.state.problem, baseline)]
         self._plan(self.state.problem, self.state.attempts)  # raises what would end the run before its first attempt
         return drafter
+
+    def _with_scope(self, problem: Problem) -> Problem:
+        """The problem with the places that a prompt may show, by the settings and by the model's room."""
+        has_room = self.calls.prompt_tokens >= ROOM
+        places = self.context.settings.prompt.places or (self.preset.places if has_room else 0)
+        return replace(problem, exact=self.context.settings.regions == 1, places=places)
+
+    async def _are_weak(self, problem: Problem, designed: Spec) -> bool:
+        """Do designed tests miss most one-token mutants of the run's first answer, if that passes them?"""
+        if not self.context.settings.spec.noticed or not designed.cases:
+            return False
+        self.context.report_status("trying whether the generated tests would notice a small mistake")
+        texts = await self._first_answer(replace(problem, spec=problem.spec + designed))
+        if texts is None:
+            return False
+        inputs = replace(self.verifier.inputs, problem=problem)
+        strength = await designed_tests.measure(inputs, self.context.session, designed, texts)
+        return strength is not None and designed_tests.is_weak(strength, self.context.settings.spec.noticed)
+
+    async def _first_answer(self, problem: Problem) -> Mapping[str, str] | None:
+        """The texts of the drafter's first answer, which becomes the first attempt of the loop; None without one."""
+        await self.calls.drafter()
+        problem = self._with_scope(problem)
+        await self.calls.gather_context(problem.opened(()), self.tools)
+        draft = Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)
+        request = self.calls.request(problem.opened(()), draft, self.state.attempts)
+        try:
+            reply = await self.calls.ask_early(replace(request, seed=1))
+        except BudgetExceededError:
+            return None
+        attempt = read_answer(problem, 1, draft, self.state.attempts, reply)
+        texts = compose(problem, attempt.candidate) if attempt.candidate else {}
+        return texts if attempt.candidate and not check(problem, attempt.candidate, texts, parent=None) else None
 
     async def _refine(self, drafter: Model, recorder: RunRecorder) -> Outcome:
         """Runs the loop and completes its outcome; the history always gets the run's start and end."""

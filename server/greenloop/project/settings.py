@@ -285,6 +285,13 @@ class SpecSettings:
         "Let the model write tests from a docstring: `auto`: for an unimplemented function that none of your tests "
         "calls; `always`; `never`.",
     )
+    noticed: float = setting(
+        0.5,
+        "Share of one-token changes of the model's first answer that generated tests should notice; those that notice "
+        "less are written once more, before they are fixed. 0: it is not measured, which saves up to four seconds.",
+        least=0,
+        most=1,
+    )
     constraints: list[str] = setting(
         [],
         "Constraints on every candidate, such as `no-imports`, `max-lines 20`, `max-complexity 5`, `forbid eval`, "

@@ -1,7 +1,8 @@
 """Designs tests from signature and docstring with a model that never sees a candidate (AgentCoder).
 
 The model writes basic, edge and large cases three times, because a set is right in only about two of three cases:
-several sets can vote, a single one cannot (Huang et al. 2023, arXiv 2312.13010).
+several sets can vote, a single one cannot (Huang et al. 2023, arXiv 2312.13010). Tests that prove weak are written
+once more (CodeContests-O, arXiv 2601.13682).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from greenloop.core.docstrings.documentation import read_examples
 from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.ports import Tools
 from greenloop.core.python.ast_source import parse_module
-from greenloop.core.records.model import ChatRequest, Role
+from greenloop.core.records.model import ChatRequest, Message, Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.project import sources
@@ -42,18 +43,43 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
     return build_spec(region, sources.import_name_in_tests(region.path, problem.root), stub_view, answers)
 
 
-def requests(target: StubView) -> list[ChatRequest]:
-    """One request for each set: the same prompt, so that it is read once, at rising temperatures."""
+async def collect_more(problem: Problem, tools: Tools, designed: Spec) -> Spec:
+    """The cases of `designed` with those of a second request for each set, which is shown its own tests alone."""
+    region = problem.regions[0]
+    stub_view = build_stub_view(region, problem.files[region.path])
+    if stub_view is None:
+        return designed
+    first_answers = [
+        "\n".join(case.source for case in designed.cases if str(number) in case.batch.split())
+        for number, _temperature in enumerate(TEMPERATURES, 1)
+    ]
+    answers = [
+        f"{first}\n{(await tools.ask(request)).text}"
+        for first, request in zip(first_answers, requests(stub_view, first_answers), strict=True)
+    ]
+    module = sources.import_name_in_tests(region.path, problem.root)
+    return build_spec(region, module, stub_view, answers, most=2 * MOST)
+
+
+def requests(target: StubView, first_answers: Sequence[str] = ()) -> list[ChatRequest]:
+    """One request for each set: the same prompt, so that it is read once, at rising temperatures.
+
+    With the first answer of each set: it is asked for tests of other inputs.
+    """
     messages = few_shot_messages("designer", shown=target.stub, name=target.full_name)
+    more = few_shot_messages("designer_more", name=target.full_name)
+    asked = [
+        (*messages, Message(role="assistant", content=each), *more) if each else messages for each in first_answers
+    ]
     return [
-        ChatRequest(messages=messages, role=Role.TESTER, temperature=temperature, max_tokens=TOKENS, stop=STOP)
-        for temperature in TEMPERATURES
+        ChatRequest(messages=each, role=Role.TESTER, temperature=temperature, max_tokens=TOKENS, stop=STOP)
+        for each, temperature in zip(asked or [messages] * len(TEMPERATURES), TEMPERATURES, strict=True)
     ]
 
 
-def build_spec(region: Region, module: str, target: StubView, answers: Sequence[str]) -> Spec:
-    """The spec of these answers, one for each set. Pure."""
-    test_sets = [_test_set(answer, target) for answer in answers]
+def build_spec(region: Region, module: str, target: StubView, answers: Sequence[str], *, most: int = MOST) -> Spec:
+    """The spec of these answers, one for each set, with at most so many tests of each. Pure."""
+    test_sets = [_test_set(answer, target, most) for answer in answers]
     batches: dict[str, list[str]] = defaultdict(list)
     unique_tests: dict[str, TestLine] = {}
     for number, tests in enumerate(test_sets, 1):
@@ -66,11 +92,11 @@ def build_spec(region: Region, module: str, target: StubView, answers: Sequence[
     return build_test_file(region, module, KIND, checks) + Spec(doubts=_disagreements(list(unique_tests.values())))
 
 
-def _test_set(answer: str, target: StubView) -> list[TestLine]:
+def _test_set(answer: str, target: StubView, most: int) -> list[TestLine]:
     """The first tests of an answer, without duplicates and without calls of the docstring's own examples."""
     shown_calls = _example_calls(target)
     tests = {test.text: test for test in read_tests(answer[:LONGEST], target) if test.call not in shown_calls}
-    return list(tests.values())[:MOST]
+    return list(tests.values())[:most]
 
 
 def _example_calls(target: StubView) -> set[str]:

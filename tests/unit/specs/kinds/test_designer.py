@@ -150,6 +150,33 @@ async def test_a_designer_that_answers_nonsense_leaves_a_doubt_and_no_case():
     assert found == Spec(doubts=(designer.NOTHING,))
 
 
+@pytest.mark.parametrize(
+    ("first", "more", "sources"),
+    [
+        (["assert rle('b') == '1b'"] * 3, ["assert rle('bb') == '2b'"] * 3, {"1 2 3"}),
+        (["assert rle('b') == '1b'", "", "assert rle('c') == '1c'"], ["nothing", "assert rle('d') == '1d'", ""], {"1", "2", "3"}),
+        (["assert rle('b') == '1b'"] * 3, ["assert rle('b') == '1b'"] * 3, {"1 2 3"}),  # the same once more
+    ],
+)  # fmt: skip
+async def test_a_second_request_of_each_set_shows_its_own_tests_and_adds_others(first, more, sources):
+    asked: list[ChatRequest] = []
+
+    async def ask(request: ChatRequest) -> Reply:
+        asked.append(request)
+        return Reply(text=[*first, *more][len(asked) - 1], usage=Usage(), model="m")
+
+    tools = Tools(ask=ask, run=None, session=None, user=NoUser(), rng=random.Random(0))  # type: ignore[arg-type]
+    designed = await designer.collect(problem(), tools)
+    grown = await designer.collect_more(problem(), tools, designed)
+    lines = {line for answer in (*first, *more) for line in answer.splitlines() if line.startswith("assert")}
+    assert {case.source for case in grown.cases} == lines
+    assert {case.batch for case in grown.cases} == sources
+    for number, own in enumerate(first):
+        shown = "\n".join(message.content for message in asked[3 + number].messages)
+        assert all(line in shown for line in own.splitlines())
+        assert not any(each in shown for each in first if each and each != own)
+
+
 async def test_what_an_example_says_is_not_designed_again():
     repeated = "assert rle('aab') == '3a'\nassert rle('xy') == '1x1y'\nassert len(rle('xy')) == 4"
     found, _asked = await collected([f"{repeated}\nassert rle('c') == '1c'", "", ""])
