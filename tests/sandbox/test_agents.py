@@ -51,9 +51,9 @@ def test_the_inspector_lists_the_tools_and_calls_them(project):
         return ask("tools/call", "--tool-name", tool, *(word for each in arguments for word in ("--tool-arg", each)))
 
     tools = {each["name"] for each in ask("tools/list")["tools"]}
-    assert tools == {"verify", "run_tests", "explain_failure", "refine", "history", "doctor"}
+    assert tools == {"verify", "run_tests", "explain", "refine", "history", "doctor"}
     assert call("run_tests")["structuredContent"]["passed"] == 1
-    told = call("explain_failure", f"target={DOUBLE}")["structuredContent"]
+    told = call("explain", f"target={DOUBLE}")["structuredContent"]
     assert told["suspects"][0]["name"] == "double"
     assert call("verify", f'targets=["{DOUBLE}"]')["structuredContent"]["state"] == "still_failing"
     assert call("verify", "target=x")["isError"]

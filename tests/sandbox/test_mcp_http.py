@@ -117,7 +117,7 @@ async def test_two_clients_at_once_get_their_own_answers(project):
         ran, refused, told = await asyncio.gather(
             call(one, "run_tests", selectors=[DOUBLE]),
             refuse(other, "run_tests", selector=[DOUBLE]),
-            call(other, "explain_failure", target=DOUBLE),
+            call(other, "explain", target=DOUBLE),
         )
         assert [each["id"] for each in ran["failed"]] == [DOUBLE]
         assert "there is no selector" in refused

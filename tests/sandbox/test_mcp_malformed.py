@@ -90,8 +90,8 @@ async def test_wrong_arguments_are_named_in_one_sentence(project):
             ("history", {"run": 10**30}, f"There is no run {10**30} in the history."),
             ("run_tests", {"selectors": ["a\0b"]}, "selectors.0: a null character is in no path"),
             ("run_tests", {"seconds": 1e300}, "seconds: input should be less than or equal to 86400"),
-            ("explain_failure", {"target": "x" * 5000}, "target: no path, test or name has more than 4096 characters"),
-            ("explain_failure", {}, "target: field required"),
+            ("explain", {"target": "x" * 5000}, "target: no path, test or name has more than 4096 characters"),
+            ("explain", {}, "target: field required"),
             ("nothing", {}, "Unknown tool: nothing"),
         ):
             told = await refuse(client, tool, **arguments)

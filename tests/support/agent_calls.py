@@ -23,7 +23,7 @@ GOOD = (
     ("run_tests", {"selectors": ["test_m.py"]}, 6),
     ("run_tests", {"selectors": [DOUBLE]}, 6),
     ("run_tests", {"selectors": [HANGS], "seconds": 0.5}, 3),
-    ("explain_failure", {"target": DOUBLE}, 3),
+    ("explain", {"target": DOUBLE}, 3),
     ("verify", {"targets": [DOUBLE]}, 4),
     ("verify", {"targets": ["test_m.py"], "known_failing": [DOUBLE]}, 2),
     ("refine", {"target": DOUBLE, "model": "scripted:right.jsonl", "preset": "plain"}, 4),
@@ -50,11 +50,11 @@ BAD = (
     ("run_tests", {"selectors": [DOUBLE], "seconds": -1}),
     ("run_tests", {"selectors": [DOUBLE], "seconds": 1e300}),
     ("run_tests", {"selectors": [DOUBLE], "seconds": "nan"}),
-    ("explain_failure", {}),
-    ("explain_failure", {"target": ""}),
-    ("explain_failure", {"target": "nowhere.py::test_nothing"}),
-    ("explain_failure", {"target": "/etc/passwd::root"}),
-    ("explain_failure", {"target": [DOUBLE]}),
+    ("explain", {}),
+    ("explain", {"target": ""}),
+    ("explain", {"target": "nowhere.py::test_nothing"}),
+    ("explain", {"target": "/etc/passwd::root"}),
+    ("explain", {"target": [DOUBLE]}),
     ("verify", {"base": "no-such-commit"}),
     ("verify", {"base": "--help"}),
     ("verify", {"targets": "test_m.py", "base": None}),
@@ -75,7 +75,7 @@ ARGUMENTS = {
     "history": ("run", "limit", "root"),
     "doctor": ("root",),
     "run_tests": ("selectors", "seconds", "root"),
-    "explain_failure": ("target", "seconds", "root"),
+    "explain": ("target", "seconds", "root"),
     "verify": (
         "targets",
         "base",
@@ -100,7 +100,7 @@ def choose(dice):
         tool, arguments = dice.choice(BAD)
     else:
         tool = dice.choice(sorted(ARGUMENTS))
-        arguments = {"target": DOUBLE} if tool in {"refine", "explain_failure"} else {}
+        arguments = {"target": DOUBLE} if tool in {"refine", "explain"} else {}
         arguments |= {"selectors": [DOUBLE]} if tool == "run_tests" else {}
         arguments |= {"targets": [DOUBLE]} if tool == "verify" else {}
         arguments |= {"model": "scripted:wrong.jsonl"} if tool == "refine" else {}

@@ -122,7 +122,7 @@ class Session:
             kind, ended, text = row["kind"], row["ended"], row["text"]
             self.counts[f"{kind}: {ended}"] += 1
             where = f"call {row['at']}, {row['tool']} {json.dumps(row['arguments'])[:300]}"
-            may_pass = passes and row["tool"] in {"refine", "explain_failure"}
+            may_pass = passes and row["tool"] in {"refine", "explain"}
             if ended == "no answer" or ((ended, kind) == ("answered", "bad") and not may_pass):
                 raise Broken(f"{where}: {ended}")
             if (ended, kind) == ("error", "good") and not may_pass:

@@ -17,7 +17,7 @@ RULES = """\
   exit code 0, counts. Tests and configuration of the last commit decide, whatever you changed.
 - Never edit, skip or delete a test to make it pass; that is named, and not verified. If a test has to change, ask the
   user, and give their reason: `allow_test_changes` with `because`, or `--allow-test-change PATH --because TEXT`.
-- For a failing test, `explain_failure` says which functions and lines are most suspicious; `refine`, or
+- For a failing test, `explain` says which functions and lines are most suspicious; `refine`, or
   `greenloop fix TEST`, finds a change that makes it pass, and proves it.
 """
 

@@ -21,3 +21,7 @@ Text = Annotated[str, AfterValidator(_check_text)]
 Root = Annotated[Text, Field(description="The folder of the project; by default the server's first root.")]
 Seconds = Annotated[float, Field(description="Time limit in seconds; 0 is the setting's.", ge=0, le=86_400)]
 Selectors = Annotated[list[Text] | None, Field(description="pytest node ids, files or folders; by default all tests.")]
+Cases = Annotated[
+    Text,
+    Field(description="Also list the cases of this file, folder or node id; `.` for all. Failures are listed anyway."),
+]

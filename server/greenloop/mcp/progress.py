@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
@@ -11,21 +12,20 @@ from greenloop.mcp.context import ServiceContext
 
 @asynccontextmanager
 async def report_progress(context: ServiceContext) -> AsyncIterator[Callable[..., None]]:
-    """Gives a function `report(sentence, done)`; a client that is slow gets the latest sentence only."""
-    latest: asyncio.Queue[tuple[float, str]] = asyncio.Queue(maxsize=1)
-    count = 0.0
+    """Gives a function `report(sentence)`; a client that is slow gets the latest sentence only.
 
-    def report(sentence: str, done: float | None = None) -> None:
-        nonlocal count
-        count = max(count, done) if done is not None else count
+    The number rises with each sentence, as the protocol wants it; the whole is not known.
+    """
+    latest: asyncio.Queue[str] = asyncio.Queue(maxsize=1)
+
+    def report(sentence: str) -> None:
         with suppress(asyncio.QueueEmpty):
             latest.get_nowait()
-        latest.put_nowait((count, sentence))
+        latest.put_nowait(sentence)
 
     async def send() -> None:
-        while True:
-            number, sentence = await latest.get()
-            await context.report_progress(number, None, sentence)
+        for number in itertools.count(1):
+            await context.report_progress(number, None, await latest.get())
 
     sending = asyncio.create_task(send())
     try:

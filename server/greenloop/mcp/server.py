@@ -23,9 +23,10 @@ from greenloop import __version__
 from greenloop.mcp.malformed import describe_arguments, forward_messages
 from greenloop.mcp.resources import add_resources
 from greenloop.mcp.tools.doctor import doctor
-from greenloop.mcp.tools.explain_failure import explain_failure
+from greenloop.mcp.tools.explain import explain
 from greenloop.mcp.tools.history import history
 from greenloop.mcp.tools.refine import refine
+from greenloop.mcp.tools.report_impossible import report_impossible
 from greenloop.mcp.tools.run_tests import run_tests
 from greenloop.mcp.tools.verify import verify
 from greenloop.serving.service import Service
@@ -33,8 +34,8 @@ from greenloop.serving.service import Service
 LOOPBACK = "127.0.0.1"
 INSTRUCTIONS = """\
 Tests decide, not opinions. Before you say that tests pass, call `verify`: only "verified": true counts, and what fakes
-a pass is named. For a red test, `explain_failure` tells where to look, and `refine` finds and verifies a change.
-Nothing is written unless you pass apply=true."""
+a pass is named. For a red test, `explain` tells where to look, and `refine` finds and verifies a change. A test that no
+honest change can pass: `report_impossible`. Nothing is written unless you pass apply=true."""
 
 Scope = MutableMapping[str, Any]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -84,7 +85,7 @@ def build_server(service: Service) -> Server:
     # Sampling and elicitation: clients of older protocols have them still.
     warnings.filterwarnings("ignore", category=MCPDeprecationWarning)
     reading = ToolAnnotations(read_only_hint=True, open_world_hint=False)
-    tools = [_make_tool(tool, reading) for tool in (verify, run_tests, explain_failure, history, doctor)]
+    tools = [_make_tool(tool, reading) for tool in (verify, run_tests, explain, report_impossible, history, doctor)]
     tools.append(_make_tool(refine, ToolAnnotations(read_only_hint=False, destructive_hint=False)))
     server = Server(
         "greenloop", instructions=INSTRUCTIONS, version=__version__, lifespan=live, log_level="WARNING", tools=tools

@@ -60,8 +60,12 @@ def can_run(rows: list[DoctorFinding]) -> bool:
 
 
 def missing_parts(rows: list[DoctorFinding]) -> list[str]:
-    """Lists the missing parts without which no fix can run; the model only if the settings name one."""
-    parts = ("workspace", "interpreter", "sandbox")
+    """Lists the missing parts without which no fix can run; the model only if the settings name one.
+
+    Only faces that look for a workspace have a row for it.
+    """
+    looked_for = ("workspace",) if any(row.part == "workspace" for row in rows) else ()
+    parts = (*looked_for, "interpreter", "sandbox")
     missing = [part for part in parts if not any(row.ok for row in rows if row.part == part)]
     return [*missing, *(["model"] if any(row.ok is False for row in rows if row.part == "model") else [])]
 

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
 
 from greenloop.api import health
+from greenloop.mcp.answers import Health, HealthReply, Part, reply
 from greenloop.mcp.arguments import Root
 from greenloop.mcp.context import ServiceContext, service_of, tell_errors
 
 
 @tell_errors
-async def doctor(context: ServiceContext, root: Root = "") -> dict[str, Any]:
+async def doctor(context: ServiceContext, root: Root = "") -> HealthReply:
     """Tell whether tests and fixes can run here: interpreter, sandbox and model, with a remedy for what is missing."""
     service = service_of(context)
     folder = service.find_folder(root)
     rows = await health.doctor(folder, service.load_settings(folder, {}))
-    return {
-        "can_fix": health.can_run(rows),
-        "missing": health.missing_parts(rows),
-        "summary": health.summary(rows),
-        "findings": [asdict(row) for row in rows],
-    }
+    answer = Health(
+        can_fix=health.can_run(rows),
+        missing=health.missing_parts(rows),
+        summary=health.summary(rows),
+        findings=[Part(**{name: value for name, value in asdict(row).items() if name != "status"}) for row in rows],
+    )
+    return reply(answer)

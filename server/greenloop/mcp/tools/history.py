@@ -9,9 +9,12 @@ from pydantic import Field
 from greenloop.api.events_json import attempt_object, finished_object
 from greenloop.api.history import History, Record, find_record
 from greenloop.core.errors import UsageError
+from greenloop.core.text.diff import diff_files
+from greenloop.mcp.answers import Run, Runs, RunsReply, reply, tried
 from greenloop.mcp.arguments import Root
 from greenloop.mcp.context import ServiceContext, service_of, tell_errors
 from greenloop.serving.service import Service
+from greenloop.wording.notes import list_notes
 
 ATTEMPT_FIELDS = ("attempt", "parent", "model", "status", "passed", "total", "error_class", "message")
 
@@ -22,13 +25,24 @@ async def history(
     run: Annotated[int, Field(description="The number of one run.", ge=0)] = 0,
     limit: Annotated[int, Field(description="How many to list.", ge=1, le=1000)] = 20,
     root: Root = "",
-) -> dict[str, Any]:
+) -> RunsReply:
     """List earlier runs of a project, newest first, or show one with its attempts and its diff."""
     service = service_of(context)
     if run:
-        return run_object(find_run(service, run))
+        record = find_run(service, run)
+        outcome = record.outcome
+        answer = Runs(
+            runs=[Run(**_line(record))],
+            message=outcome.message if outcome else "",
+            diff=diff_files(outcome.before, outcome.after) if outcome else "",
+            kind=record.kind.value if record.kind else None,
+            notes=list(list_notes(outcome)) if outcome else [],
+            attempts=[tried(attempt_object(each)) for each in record.attempts],
+        )
+        return reply(answer)
     with History.open() as store:
-        return {"runs": [_line(each) for each in store.runs(service.find_folder(root), limit=limit)]}
+        rows = [_line(each) for each in store.runs(service.find_folder(root), limit=limit)]
+    return reply(Runs(runs=[Run(**row) for row in rows]))
 
 
 def find_run(service: Service, number: int) -> Record:

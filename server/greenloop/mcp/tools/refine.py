@@ -6,11 +6,12 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from greenloop.api.events_json import event_object, finished_object
+from greenloop.api.events_json import event_object
 from greenloop.api.session import RefineSession, Request
 from greenloop.core.errors import WorkspaceError
 from greenloop.core.events import Event, Looked, Planned, Started, Tested
 from greenloop.core.records.goal import Goal
+from greenloop.mcp.answers import RefinedReply, answer_of_run, reply
 from greenloop.mcp.arguments import Root, Seconds, Text
 from greenloop.mcp.client_model import CLIENT, ClientModel
 from greenloop.mcp.client_user import ClientUser
@@ -37,7 +38,7 @@ async def refine(
     tokens: Annotated[int, Field(description="Token limit; 0 is the setting's.", ge=0)] = 0,
     apply: Annotated[bool, Field(description="Write a verified result into the files.")] = False,
     root: Root = "",
-) -> dict[str, Any]:
+) -> RefinedReply:
     """Change code until its tests pass, and return the verified change as a diff.
 
     Candidates run in a sandbox; what fakes a pass is refused. Nothing is written unless `apply` is true, and then only
@@ -58,12 +59,12 @@ async def refine(
                 suspects = len(event.problem.regions) + len(event.problem.suspects)
                 report(f"{describe_asking(event.model, event.kind)}; {suspects} functions may be at fault")
             case Planned():
-                report(f"attempt {event.attempt}: {event.draft.move.value}", event.attempt)
+                report(f"attempt {event.attempt}: {event.draft.move.value}")
             case Looked():
-                report(f"attempt {event.attempt}: {session.state.status}", event.attempt)
+                report(f"attempt {event.attempt}: {session.state.status}")
             case Tested():
                 rows.append(event_object(event) or {})
-                report(f"attempt {event.attempt.number}: {event.attempt.verdict.status.value}", event.attempt.number)
+                report(f"attempt {event.attempt.number}: {event.attempt.verdict.status.value}")
 
     async with report_progress(context) as report:
         session = RefineSession(
@@ -83,10 +84,4 @@ async def refine(
                 is_applied = True
             except WorkspaceError as error:
                 refusal = {"message": str(error), "remedy": error.remedy}
-    result = {**finished_object(outcome, applied=is_applied), **refusal}
-    return {**result, **asked, "tried": [_row(row) for row in rows]}
-
-
-def _row(row: dict[str, Any]) -> dict[str, Any]:
-    names = ("attempt", "functions", "status", "passed", "total", "error_class", "message")
-    return {name: row[name] for name in names if name in row} | {"looks": [each["summary"] for each in row["looks"]]}
+    return reply(answer_of_run(outcome, rows, applied=is_applied, **refusal, **asked))

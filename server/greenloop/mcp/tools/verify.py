@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
-from greenloop.api.verification import FILE, Require, VerifyRequest, replay, result_json
+from greenloop.api.verification import FILE, Require, VerifyRequest, replay
 from greenloop.api.verification import verify as verify_tests
 from greenloop.core.errors import UsageError
-from greenloop.mcp.arguments import Root, Seconds, Text
+from greenloop.mcp.answers import VerifiedReply, answer_of_verification, reply
+from greenloop.mcp.arguments import Cases, Root, Seconds, Text
 from greenloop.mcp.context import ServiceContext, service_of, tell_errors
 from greenloop.mcp.progress import report_progress
 
@@ -19,7 +20,10 @@ async def verify(
     context: ServiceContext,
     targets: Annotated[
         list[Text] | None,
-        Field(description="Node ids, files or folders that must pass; without any, no test of the suite newly fails."),
+        Field(
+            description="Node ids, files or folders that must pass, old failures too; without any, the whole suite "
+            "runs, and a test that failed in `base` too counts against nothing."
+        ),
     ] = None,
     base: Annotated[Text, Field(description="The commit whose tests count.")] = "HEAD",
     known_failing: Annotated[
@@ -34,15 +38,16 @@ async def verify(
         Require, Field(description='"apart": a pass counts only if the tests were judged apart from the code.')
     ] = "",
     run: Annotated[int, Field(description="A run of the history to verify again, instead of targets.", ge=0)] = 0,
+    cases: Cases = "",
     seconds: Seconds = 0.0,
     root: Root = "",
-) -> dict[str, Any]:
+) -> VerifiedReply:
     """Verify the change in the working tree: do the tests of a commit honestly pass with it? They run in a sandbox.
 
     Tests and configuration are those of `base`, whatever the working tree has; a change that edits them is not verified
-    unless the user allows that. A test that failed in `base` and still fails counts only if `targets` name it. A pass
-    that was faked (tests skipped, patched, answers copied from them) is named in `tampered`. Only `"verified": true`
-    means that the code is right by these tests.
+    unless the user allows that. A pass that was faked (tests skipped, patched, answers copied from them) is named in
+    `tampered`. Only `"verified": true` means that the code is right by these tests; the answer has counts and what
+    failed, and cases on request.
     """
     if any(entry.startswith(FILE) for entry in known_failing or ()):
         raise UsageError(
@@ -74,4 +79,4 @@ async def verify(
                 require=require,
             )
             result = await verify_tests(request, settings=settings, report_status=report)
-    return result_json(result)
+    return reply(answer_of_verification(result, cases))
