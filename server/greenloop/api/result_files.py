@@ -146,6 +146,30 @@ def write_texts(root: Path, before: Mapping[str, str | None], after: Mapping[str
     return [change.path for change in changes]
 
 
+def restore_texts(root: Path, before: Mapping[str, str | None], after: Mapping[str, str], *, run: int) -> list[str]:
+    """Writes the texts before a run over exactly the ones after it (None: the file goes); returns the paths.
+
+    Raises `WorkspaceError` when a file has changed or cannot be written; then nothing has changed.
+    """
+    changes, new = [], []
+    for path in sorted(path for path, text in after.items() if text != before.get(path)):
+        old, text = _read_bytes(root / path), before.get(path)
+        if old is None or is_stale(old, after[path]):
+            event = "was deleted" if old is None else "changed"
+            remedy = f"Nothing was written. `greenloop history show {run}` has the change, to take it back by hand."
+            raise WorkspaceError(f"{path} {event} since run {run} was written.", remedy=remedy)
+        if text is None:
+            new.append(FileChange(path=path, old=old, new=old, is_merged=False))
+        else:
+            data = _encode(path, text, decode(old)[1])
+            changes.append(FileChange(path=path, old=old, new=data, is_merged=False))
+    write_changes(root, changes)
+    for change in new:
+        if _read_bytes(root / change.path) == change.old:  # typed meanwhile: it stays
+            (root / change.path).unlink()
+    return [change.path for change in (*changes, *new)]
+
+
 def changed_paths(outcome: Outcome) -> list[str]:
     """The files that the result changes, sorted."""
     return [path for path in sorted(outcome.after) if outcome.after[path] != outcome.before.get(path)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from greenloop.api.result_files import is_accepted
+from greenloop.api.result_files import may_write
 from greenloop.core.records.outcome import Outcome, StopReason
 
 VERIFIED = 0
@@ -15,7 +15,7 @@ CANCELLED = 130
 
 HELP = """exit codes:
   0    verified, or already green
-  1    not solved, or solved but not (wholly) verified; see --accept
+  1    not solved, or solved but not (wholly) verified or with a warning; see --accept
   2    the command line or the settings are wrong
   3    cannot verify: no sandbox, no model, a missing package
   130  cancelled
@@ -26,7 +26,7 @@ def of_outcome(outcome: Outcome, accept: Collection[str] = ()) -> int:
     """The exit code for an outcome."""
     if outcome.reason is StopReason.CANCELLED:
         return CANCELLED
-    if outcome.reason is StopReason.ALREADY_GREEN or is_accepted(outcome, accept):
+    if outcome.reason is StopReason.ALREADY_GREEN or may_write(outcome, accept):
         return VERIFIED
     if not outcome.solved and outcome.reason in (StopReason.ENVIRONMENT, StopReason.MODEL):
         return CANNOT_VERIFY

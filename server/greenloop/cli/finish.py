@@ -102,8 +102,6 @@ def finish(job: FixJob, outcome: Outcome, session: RefineSession | None = None) 
     if write_error is not None:
         print_error(write_error)
         return write_error.exit_code
-    if is_writable and not applied and job.arguments.apply:
-        return exit_codes.NOT_SOLVED
     return exit_codes.of_outcome(outcome, job.arguments.accept)
 
 

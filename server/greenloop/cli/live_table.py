@@ -14,6 +14,7 @@ from rich.text import Text
 from greenloop.api.state import SessionState
 from greenloop.cli import render
 from greenloop.cli.attempt_tables import draw_attempts
+from greenloop.cli.progress import PacedLines
 from greenloop.cli.render import Screen
 from greenloop.core.estimate import format_estimate
 from greenloop.core.events import Event, Finished, Looked, Specified, Started, Tested, Token
@@ -115,13 +116,14 @@ class LiveTable(Screen):
 class PlainLines(Screen):
     """Plain lines for a log or a pipe: one for each step."""
 
-    def __init__(self, write: Callable[[str], object]) -> None:
+    def __init__(self, write: Callable[[str], object], clock: Callable[[], float] = time.monotonic) -> None:
         self._write = write
+        self._paced = PacedLines(write, clock)
         self._state = SessionState()
         self._tests = ChangedTests()
 
     def report_status(self, sentence: str) -> None:
-        self._write(render.first_line(sentence))
+        self._paced.report_status(sentence)
 
     def emit(self, event: Event) -> None:
         self._state.record(event)

@@ -97,6 +97,7 @@ def _parser(words: Sequence[str], installed: Mapping[str, ModuleType]) -> argpar
 SUMMARIES = {
     "fix": "fix a failing test, or implement a function from its docstring",
     "improve": "make a function that passes its tests faster or simpler, or change it as a comment asks",
+    "explain": "say what is most likely at fault where a test fails, without a model",
     "tests": "show or edit the tests that were generated from a docstring",
     "verify": "run a commit's tests against your working tree, in a way that cannot be faked",
     "export": "write a run as a file that another machine can verify",
@@ -107,6 +108,7 @@ SUMMARIES = {
     "setup": "connect an editor",
     "model": "manage the embedded model",
     "history": "show earlier runs and apply their results",
+    "undo": "put back the files that a run wrote",
 }
 LABORATORY = "bench"
 

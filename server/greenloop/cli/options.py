@@ -103,6 +103,20 @@ def run_number(word: str) -> int | None:
     return int(match[1]) if match else None
 
 
+LAST = "last"
+
+
+def add_run(parser: argparse.ArgumentParser, purpose: str = "", *, default: str = "the latest") -> None:
+    """Adds the positional RUN: a number (`12`, `run:12`) or `last`; None where it is left out."""
+    text = f"number of the run (`12`, `run:12`), or `last`; default: {default}"
+    parser.add_argument("run", type=run_word, nargs="?", metavar="RUN", help=f"{purpose}{text}")
+
+
+def run_word(word: str) -> int | str:
+    """The number of a run, or `last`. Raises `argparse.ArgumentTypeError`."""
+    return LAST if word == LAST else run_number_of(word)
+
+
 def run_number_of(word: str) -> int:
     """The number of a run, for an option. Raises `argparse.ArgumentTypeError`."""
     number = run_number(word)

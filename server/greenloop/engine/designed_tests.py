@@ -55,4 +55,5 @@ async def measure(
         find_changed_parts(own, texts),
         seconds=MUTANT_SECONDS,
         most=MOST_MUTANTS,
+        least=LEAST_MUTANTS,
     )

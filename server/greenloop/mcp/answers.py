@@ -109,6 +109,15 @@ class Line(BaseModel):
     suspicion: float
 
 
+class At(BaseModel):
+    """A line of the traceback in the project, and the values of its locals."""
+
+    path: str
+    line: int
+    code: str
+    values: dict[str, str]
+
+
 class Explained(BaseModel):
     """Result of `explain`: the failures with the values at them, and what is most likely at fault."""
 
@@ -116,6 +125,7 @@ class Explained(BaseModel):
     not_in_the_code: str = Field(default="", description="Why no change of the code can help, and what does.")
     failing: list[Failure] = []
     text: str = Field(default="", description="pytest's words for the first failure.")
+    values: list[At] = []
     suspects: list[Suspect] = []
     lines: list[Line] = []
     related_tests: int = 0

@@ -5,6 +5,8 @@ It must not know how far a result is verified.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from greenloop.core.records.outcome import Difference, Evidence, Noticed, Outcome
 from greenloop.core.records.usage import Usage
 
@@ -12,9 +14,8 @@ NAMED = 3  # tests
 
 
 def describe_also_fixed(evidence: Evidence) -> str:
-    """`also fixes 2 others`: tests that failed before the change and pass now; empty without."""
-    count = len(evidence.also_fixed)
-    return f"also fixes {count} other{'s' * (count != 1)}" if count else ""
+    """`also turned green: test_a, test_b and 2 more`: tests that failed before and pass now; empty without."""
+    return f"also turned green: {_name_tests(evidence.also_fixed)}" if evidence.also_fixed else ""
 
 
 def describe_still_red(evidence: Evidence) -> str:
@@ -22,10 +23,13 @@ def describe_still_red(evidence: Evidence) -> str:
     count = len(evidence.still_red)
     if not count:
         return ""
-    named = ", ".join(case.rpartition("::")[2] for case in evidence.still_red[:NAMED])
-    more = f" and {count - NAMED} more" if count > NAMED else ""
     subject = "1 test that fails" if count == 1 else f"{count} tests that fail"
-    return f"{subject} for the same cause {'is' if count == 1 else 'are'} still red: {named}{more}."
+    return f"{subject} for the same cause {'is' if count == 1 else 'are'} still red: {_name_tests(evidence.still_red)}."
+
+
+def _name_tests(cases: Sequence[str]) -> str:
+    more = f" and {len(cases) - NAMED} more" if len(cases) > NAMED else ""
+    return ", ".join(case.rpartition("::")[2] for case in cases[:NAMED]) + more
 
 
 def describe_withdrawn(usage: Usage) -> str:

@@ -137,7 +137,7 @@ def summarize_solved(evidence: Evidence, verified: Verified) -> str:
         checked = [f"{evidence.neighbours_unchanged} checked", *related]
         parts = [*count_cases(evidence), f"no other tests affected ({', '.join(checked)})"]
     if also_fixed := describe_also_fixed(evidence):
-        parts.insert(-1, also_fixed)
+        parts.insert(0, also_fixed)
     if total := len({*evidence.proofs, *evidence.unproven, *evidence.together}):
         parts.append(f"proven apart {len(evidence.proofs)}/{total}")
     if evidence.together:

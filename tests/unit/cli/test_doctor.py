@@ -229,6 +229,27 @@ def test_what_could_not_be_tried_says_why(machine, capsys):
     assert "image is not here yet" in rows["promise", "docker"]["detail"]
 
 
+LONG = "/home/somebody/projects/with/a/very/long/path/to/python3"
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("words", [["doctor"], ["doctor", "--all"], []], ids=["doctor", "all", "bare"])
+def test_no_line_is_wider_than_the_terminal_and_no_path_is_broken(machine, promise, monkeypatch, capsys, width, words):
+    monkeypatch.setenv("COLUMNS", str(width))
+    promise(*[replace(KEPT, promise=f"promise {number}") for number in range(30)])
+    machine["walls"]["bubblewrap"] = Probe(name="bubblewrap", ok=True, detail=LONG * 2)
+    machine["walls"]["docker"] = Probe(name="docker", ok=False, detail="no engine", remedy=f"start it with {LONG}")
+    main(words)
+    lines = capsys.readouterr().out.splitlines()
+    assert all(len(line) <= width or line.strip().removeprefix("-> ") in LONG for line in lines)
+    if words != ["doctor", "--all"]:
+        assert len(lines) < 20
+        assert not any("docker" in line for line in lines)  # bubblewrap works
+    else:
+        assert sum("promise" in line for line in lines) >= 30
+        assert any(line.strip().endswith(LONG) for line in lines)  # to be copied
+
+
 @pytest.mark.parametrize(
     ("name", "editor", "ok"),
     [

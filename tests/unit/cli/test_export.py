@@ -48,7 +48,7 @@ def test_a_run_is_written(solved_run, project, capsys):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["nonsense"], "'nonsense' is not a run."),
+        (["nonsense"], "'nonsense' is not the number of a run"),
         (["9"], "There is no run 9"),
         (["2"], "Run 2 has no result"),
         (["1", "--out", "no/such/r.json"], "There is no folder"),

@@ -401,6 +401,9 @@ def test_apply_writes_only_what_was_accepted(fake, project, capsys, change, acce
     assert main(["fix", CASE, "--apply", *(word for one in accept for word in ("--accept", one))]) == code
     assert (project / "m.py").read_text() == (AFTER if written else BEFORE)
     assert ("not written, because" in capsys.readouterr().err) is not written
+    (project / "m.py").write_text(BEFORE)
+    # what is written makes no difference to the exit code
+    assert main(["fix", CASE, *(word for one in accept for word in ("--accept", one))]) == code
 
 
 def test_a_result_with_any_warning_is_not_said_to_add_risky_calls(fake, project, capsys):

@@ -44,6 +44,22 @@ def test_runs_are_listed_shown_exported(fake, capsys):
     assert json.loads(capsys.readouterr().out)["outcome"]["solved"] is False
 
 
+@pytest.mark.parametrize("action", ["show", "export", "apply"])
+@pytest.mark.parametrize(
+    ("word", "run"), [("last", 2), ("2", 2), ("run:2", 2), ("1", 1), ("run:1", 1), ("99", None), ("latest", None)]
+)
+def test_each_verb_takes_a_number_or_last(fake, project, capsys, action, word, run):
+    main(["fix", CASE])
+    main(["fix", CASE])
+    capsys.readouterr()
+    more = ["--yes"] if action == "apply" else []
+    code = main(["history", action, word, *more])
+    out = capsys.readouterr().out
+    assert code == (0 if run else 2)
+    if run:
+        assert (json.loads(out)["id"] if action == "export" else int(out.split()[1].rstrip(","))) == run
+
+
 @pytest.mark.parametrize("words", [["show", "99"], ["apply", "99"], ["export", "99"], ["nonsense"]])
 def test_a_run_that_is_not_there_is_2(fake, words, capsys):
     main(["fix", CASE])

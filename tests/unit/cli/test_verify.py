@@ -58,7 +58,7 @@ def answer(project, monkeypatch):
     asked = []
 
     def set_(result):
-        async def verify(request, *, settings, report_status):
+        async def verify(request, *, settings, report_status, report_left):
             asked.append((request, settings))
             report_status("running")
             if isinstance(result, Exception):

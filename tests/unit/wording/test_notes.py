@@ -23,8 +23,14 @@ SURE = Evidence(
 @pytest.mark.parametrize(
     ("also_fixed", "clause"),
     [
-        (TESTS[:2], "also fixes 2 others, no other tests affected (1 checked, 1 was already failing)"),
-        (TESTS[:1], "also fixes 1 other, no other tests affected (1 checked, 2 were already failing)"),
+        (
+            TESTS[:2],
+            "Verified in bubblewrap: also turned green: test_a, test_b, 1/1 target tests pass, no other tests affected (1 checked, 1 was already failing)",
+        ),
+        (
+            TESTS[:1],
+            "Verified in bubblewrap: also turned green: test_a, 1/1 target tests pass, no other tests affected (1 checked, 2 were already failing)",
+        ),
         ((), "target tests pass, no other tests affected (1 checked, 3 were already failing)"),
     ],
 )

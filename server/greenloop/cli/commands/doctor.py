@@ -1,4 +1,4 @@
-"""`greenloop doctor`: checks what a run needs on this machine, as a table or as JSON.
+"""`greenloop doctor`: checks what a run needs on this machine, a line for each finding, or as JSON.
 
 Each part that is missing has one remedy. `greenloop` without a command shows the same, and what to do next.
 """
@@ -8,6 +8,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
+import shutil
+import sys
+import textwrap
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
@@ -24,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--quick", action="store_true", help="skip the checks of each sandbox's isolation (docs/security.md)"
     )
+    parser.add_argument("--all", action="store_true", help="show everything that was checked, also what is not needed")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -38,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps({"ok": can_run(rows), "rows": [asdict(row) for row in rows]}))
     else:
-        print_rows(rows)
+        print_rows(rows, everything=arguments.all)
     return exit_codes.VERIFIED if can_run(rows) else exit_codes.CANNOT_VERIFY
 
 
@@ -51,23 +57,66 @@ def find_workspace(root: str | None, cwd: Path) -> tuple[DoctorFinding, Path]:
     return DoctorFinding(part="workspace", name=folder.name, ok=True, detail=str(folder)), folder
 
 
-def print_rows(rows: list[DoctorFinding]) -> None:
-    """Prints the table and one closing sentence on standard output."""
-    from rich import box  # noqa: PLC0415 - JSON needs no table
-    from rich.console import Console  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
+def print_rows(rows: list[DoctorFinding], *, everything: bool) -> None:
+    """Prints a line for each finding, and one closing sentence, on standard output."""
+    print("\n".join([*list_rows(rows if everything else shown_rows(rows), terminal_width()), summary(rows)]))
+    if not everything and len(shown_rows(rows)) < len(rows):
+        print("`greenloop doctor --all` shows everything that was checked.")
 
-    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for name in ("", "part", "name", "found", "remedy"):
-        grid.add_column(name, overflow="fold")
-    styles = {True: "green", False: "red", None: "dim"}
-    for row in rows:
-        cells = (Text(render.escape_controls(cell)) for cell in (row.part, row.name, row.detail, row.remedy))
-        grid.add_row(Text(status_word(row), style=styles[row.ok]), *cells)
-    console = Console(highlight=False)
-    console.print(grid)
-    console.print(summary(rows))
+
+def shown_rows(rows: list[DoctorFinding]) -> list[DoctorFinding]:
+    """What counts: of each part the usable findings, or all with a remedy where none is; promises as one finding."""
+    usable = {row.part for row in rows if row.ok}
+    shown = [row for row in rows if row.part not in ("promise", "key", "setting")]
+    shown = [row for row in shown if row.ok or (row.ok is False and (row.part not in usable or row.part == "history"))]
+    promises = [row for row in rows if row.part == "promise" and row.ok is not None]
+    if not promises:
+        return shown
+    counts = Counter(map(status_word, promises))
+    detail = ", ".join(f"{count} {word}" for word, count in counts.items())
+    broken = [row for row in promises if row.ok is False]
+    return [
+        *shown,
+        DoctorFinding(part="promise", name="", ok=not broken, detail=f"{detail} (docs/sandbox.md)"),
+        *broken,
+    ]
+
+
+def list_rows(rows: list[DoctorFinding], width: int) -> list[str]:
+    """A line for each finding, no wider than this, and its remedy below."""
+    words = [status_word(row) for row in rows]
+    first, second = (max(map(len, column), default=0) for column in (words, [row.part for row in rows]))
+    lines = []
+    for word, row in zip(words, rows, strict=True):
+        detail = ": ".join(filter(None, [row.name, row.detail]))
+        lines.append(fit(f"{word:{first}}  {row.part:{second}}  {render.escape_controls(detail)}", width))
+        if row.remedy:
+            lines += wrap_words(f"-> {render.escape_controls(row.remedy)}", width, indent=first + second + 4)
+    return lines
+
+
+def fit(line: str, width: int) -> str:
+    """The line, shortened at its end where the terminal is narrower."""
+    return line if len(line) <= width else f"{line[: width - 1]}…"
+
+
+def wrap_words(text: str, width: int, *, indent: int) -> list[str]:
+    """Lines broken between words alone, so that a path or a command stays whole."""
+    space = " " * indent
+    return textwrap.wrap(
+        text,
+        max(width, 2 * indent),
+        initial_indent=space,
+        subsequent_indent=f"{space}   ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def terminal_width() -> int:
+    """Columns of the terminal; of a pipe, which can be searched, as many as a line needs."""
+    is_known = sys.stdout.isatty() or os.environ.get("COLUMNS")
+    return shutil.get_terminal_size().columns if is_known else 100_000
 
 
 def show_start_page() -> int:
@@ -80,11 +129,12 @@ def show_start_page() -> int:
         rows = [*interrupt.run(doctor(root, settings)), workspace_row]
     except asyncio.CancelledError:
         return exit_codes.CANCELLED
-    print_rows(rows)
+    print_rows(rows, everything=False)
     print("\nNext:")
     steps = [row.remedy for row in rows if row.part in missing_parts(rows) and row.ok is False and row.remedy]
+    width = terminal_width()
     for remedy in dict.fromkeys(steps):
-        print(f"  {remedy}")
+        print("\n".join(wrap_words(remedy, width, indent=2)))
     rows_of_commands = [
         (("fix",), "fix the first failing test of this project"),
         (("fix", "tests/test_x.py::test_y"), "fix this test; also file.py::function and file.py:LINE"),
@@ -94,6 +144,8 @@ def show_start_page() -> int:
         ),
     ]
     lines = [(own_command("greenloop", *words), purpose) for words, purpose in rows_of_commands]
-    width = max(len(line) for line, _purpose in lines)
-    print("".join(f"  {line:{width}}    {purpose}\n" for line, purpose in lines), end="")
+    longest = max(len(line) for line, _purpose in lines)
+    for line, purpose in lines:
+        beside = f"  {line:{longest}}    {purpose}"
+        print(beside if len(beside) <= width else "\n".join([f"  {line}", *wrap_words(purpose, width, indent=6)]))
     return exit_codes.VERIFIED if can_run(rows) else exit_codes.CANNOT_VERIFY

@@ -13,12 +13,13 @@ from greenloop.cli.errors import print_warning
 from greenloop.cli.reports.request import check_writable, write_file
 from greenloop.core.errors import UsageError
 
-LAST = "last"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "run", metavar="RUN", help="number of the run in `greenloop history` (`12`, `run:12`), or `last`"
+        "run",
+        type=options.run_word,
+        metavar="RUN",
+        help="number of the run in `greenloop history` (`12`, `run:12`), or `last`",
     )
     parser.add_argument("--out", metavar="FILE", help="write it there (default: standard output)")
     parser.add_argument("--root", metavar="FOLDER", help="`last` is the latest run of this workspace (default: of all)")
@@ -38,16 +39,13 @@ def run(arguments: argparse.Namespace) -> int:
     return exit_codes.VERIFIED
 
 
-def _export(word: str, root: Path | None) -> tuple[int, RunFile]:
+def _export(number: int | str, root: Path | None) -> tuple[int, RunFile]:
     with History.open(warn=print_warning) as history:
-        number = options.run_number(word)
-        if word == LAST:
+        if not isinstance(number, int):
             newest = [record for record in history.runs(root) if record.outcome is not None and record.outcome.solved]
             if not newest:
                 raise UsageError("No run in the history has a result.", remedy="Run `greenloop fix` first.")
             number = newest[0].id
-        if number is None:
-            raise UsageError(f"'{word}' is not a run.", remedy="Name its number (`run:12`), or `last`.")
         record = history.run(number)
         if record is None:
             raise UsageError(f"There is no run {number} in the history.", remedy="`greenloop history` lists them.")

@@ -40,16 +40,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=int, metavar="N", default=20, help="how many runs to list (default: 20)")
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
     show_parser = actions.add_parser("show", help="show the attempts, the result and the diff of a run")
-    show_parser.add_argument("run", type=int, nargs="?", metavar="RUN", help="number of the run (default: the latest)")
+    options.add_run(show_parser)
     export_parser = actions.add_parser("export", help="print runs as JSON, one per line, oldest first")
-    export_parser.add_argument("run", type=int, nargs="?", metavar="RUN", help="this run only")
+    options.add_run(export_parser, default="all")
     exporters = _exporters()
     for exporter in exporters:
         exporter.add_arguments(export_parser)
     if not exporters:
         export_parser.add_argument("--as", dest="kind", help=argparse.SUPPRESS)
     apply_parser = actions.add_parser("apply", help="write the result of a run into its files")
-    apply_parser.add_argument("run", type=int, nargs="?", metavar="RUN", help="number of the run (default: the latest)")
+    options.add_run(apply_parser)
     apply_parser.add_argument("--yes", action="store_true", help="do not ask")
 
 
@@ -59,11 +59,11 @@ def run(arguments: argparse.Namespace) -> int:
             case None:
                 return _list(history, arguments)
             case "show":
-                return _show(_find_record(history, arguments))
+                return _show(find_record(history, arguments.run, _root(arguments)))
             case "export":
                 return _export(history, arguments)
             case _:
-                return _apply(_find_record(history, arguments), yes=arguments.yes)
+                return _apply(find_record(history, arguments.run, _root(arguments)), yes=arguments.yes)
 
 
 def _root(arguments: argparse.Namespace) -> Path | None:
@@ -101,10 +101,11 @@ def _result(record: Record) -> str:
     return f"{text}, written" if record.applied else text
 
 
-def _find_record(history: History, arguments: argparse.Namespace) -> Record:
-    number = arguments.run
-    if number is None:
-        newest = history.runs(_root(arguments), limit=1)
+def find_record(history: History, run: int | str | None, root: Path | None) -> Record:
+    """The run of this number; the latest of the workspace for `last` or none. Raises `UsageError`."""
+    number = run
+    if not isinstance(number, int):
+        newest = history.runs(root, limit=1)
         if not newest:
             raise UsageError("The history is empty.", remedy="Run `greenloop fix` first.")
         number = newest[0].id
@@ -169,8 +170,7 @@ def _with_cell_labels(record: Record) -> tuple[Outcome | None, Callable[[str], s
 
 
 def _export(history: History, arguments: argparse.Namespace) -> int:
-    if arguments.run is not None:
-        _find_record(history, arguments)
+    run = None if arguments.run is None else find_record(history, arguments.run, _root(arguments)).id
     exporters = _exporters()
     if not exporters and arguments.kind is not None:
         raise UsageError(
@@ -184,7 +184,7 @@ def _export(history: History, arguments: argparse.Namespace) -> int:
                 raise UsageError("The history has no run to export.", remedy="Run `greenloop fix` first.")
             code: int = exporter.export_history(arguments, history, root)
             return code
-    for value in history.export(arguments.run):
+    for value in history.export(run):
         sys.stdout.write(json.dumps(value, ensure_ascii=True) + "\n")
     return exit_codes.VERIFIED
 

@@ -32,6 +32,7 @@ from greenloop.api.workspace import find_root
 from greenloop.cli import exit_codes, interrupt, options, render
 from greenloop.cli.attempt_tables import colour_diff
 from greenloop.cli.errors import print_error, print_warning
+from greenloop.cli.progress import open_progress
 from greenloop.cli.reports import request as reports
 from greenloop.cli.verification_text import describe
 from greenloop.core.errors import GreenloopError, UsageError, WorkspaceError
@@ -44,8 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "targets",
         nargs="*",
         metavar="TARGET",
-        help="pytest node ids, test files or folders of the commit that must pass (default: the whole suite, in which "
-        "no test may newly fail), the number of a run in the history to replay (`12`, `run:12`), or a FILE.json of "
+        help="pytest node ids, test files or folders of the commit that must pass, old failures too (default: the "
+        "whole suite, where a test that failed at the commit too counts against nothing), the number of a run "
+        "in the history to replay (`12`, `run:12`), or a FILE.json of "
         "`greenloop export`",
     )
     parser.add_argument(
@@ -196,7 +198,9 @@ def _verify_target(arguments: argparse.Namespace, cwd: Path) -> Verification:
         because=arguments.because,
         require=arguments.require,
     )
-    return interrupt.run(verify(request, settings=_load_settings(arguments, root, cwd), report_status=_report_status))
+    settings = _load_settings(arguments, root, cwd)
+    with open_progress() as (report_status, report_left):
+        return interrupt.run(verify(request, settings=settings, report_status=report_status, report_left=report_left))
 
 
 def _load_settings(arguments: argparse.Namespace, root: Path, cwd: Path) -> Settings:

@@ -180,6 +180,10 @@ class History:
         row = (time.time(), *_this_process(), run)
         self._write(lambda c: c.execute("UPDATE runs SET applied = ?, pid = ?, born = ? WHERE id = ?", row))
 
+    def mark_undone(self, run: int) -> None:
+        """Records that the result is no longer in the workspace."""
+        self._write(lambda c: c.execute("UPDATE runs SET applied = NULL WHERE id = ?", (run,)))
+
     def discard(self, run: int | None) -> None:
         """Hides the result of a run from the user; the run itself stays."""
         if run is not None:

@@ -13,10 +13,12 @@ from greenloop.core.text.diff import split_lines
 from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status, open_session
 from greenloop.localize.baseline import measure_baseline
 from greenloop.localize.context import BaselineContext
+from greenloop.localize.findings import findings_of
 from greenloop.project import targets, workspace
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
 from greenloop_sandbox import SandboxPool
+from greenloop_sandbox.report.inspections import ShownFrame
 
 MOST_LINES = 10
 
@@ -33,11 +35,15 @@ class SuspiciousLine:
 
 @dataclass(frozen=True, kw_only=True)
 class Explanation:
-    """The baseline of a test, with the functions that may be at fault, most suspicious first, and their worst lines."""
+    """The baseline of a test, with the functions that may be at fault, most suspicious first, and their worst lines.
+
+    `frames` are those of the project in the first failure's traceback, innermost last, with the values of locals.
+    """
 
     baseline: Baseline
     suspects: tuple[Region, ...]
     lines: tuple[SuspiciousLine, ...]
+    frames: tuple[ShownFrame, ...] = ()
 
 
 async def explain(
@@ -59,20 +65,27 @@ async def explain(
     parsed = targets.parse_target(target, snapshot.root, read_text=snapshot.text).target
     place = await build_sandbox_spec(snapshot.root, settings, report_status)
     async with before_search(deadline), open_session(place, settings, report_status, pool) as (_sandbox, session):
-        baseline = await measure_baseline(
-            BaselineContext(
-                target=parsed,
-                snapshot=snapshot,
-                session=session,
-                place=place,
-                settings=settings,
-                report_status=report_status,
-                deadline=deadline,
-            )
+        context = BaselineContext(
+            target=parsed,
+            snapshot=snapshot,
+            session=session,
+            place=place,
+            settings=settings,
+            report_status=report_status,
+            deadline=deadline,
         )
+        baseline = await measure_baseline(context)
+        findings = None if baseline.has_result else await findings_of(context, baseline, baseline.problem)
     problem = baseline.problem
     suspects = () if baseline.has_result else (*problem.regions, *problem.suspects)
-    return Explanation(baseline=baseline, suspects=suspects, lines=_worst_lines(baseline, suspects))
+    inspected = next(iter(findings.inspected.values()), None) if findings else None
+    frames = tuple(frame for raised in (inspected.chain[-1:] if inspected else ()) for frame in raised.frames)
+    return Explanation(
+        baseline=baseline,
+        suspects=suspects,
+        lines=_worst_lines(baseline, suspects),
+        frames=tuple(frame for frame in frames if frame.values),
+    )
 
 
 def _worst_lines(baseline: Baseline, suspects: tuple[Region, ...]) -> tuple[SuspiciousLine, ...]:

@@ -82,11 +82,16 @@ class OverlaySession:
         await self.session.close()
 
 
+def ignore_left(_seconds: float) -> None:
+    """Ignores how long the rest of a verification takes."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class VerificationContext:
     """Context of one verification. `seconds` of wall time limit each run of the tests; `known` tests may still fail.
 
-    All runs but those of the proof share `session`, which learns from the first how to be fast.
+    All runs but those of the proof share `session`, which learns from the first how to be fast. `report_left` gets the
+    seconds that the rest will take, by those of the runs so far.
     """
 
     request: Request
@@ -98,6 +103,7 @@ class VerificationContext:
     report_status: Callable[[str], None]
     known: KnownFailing
     session: Session | None = None
+    report_left: Callable[[float], None] = ignore_left
 
     async def open(self) -> Session:
         """Opens a fresh sandbox over the working tree with the revision's tests."""

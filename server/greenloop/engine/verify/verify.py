@@ -20,11 +20,12 @@ from greenloop.core.records.spec import Case, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.test_selection import fit_selectors
+from greenloop.engine.heartbeat import heartbeat
 from greenloop.engine.sandbox_spec import choose_sandbox, ignore_status
 from greenloop.engine.verify.baseline import RevisionBaseline, run_revision
 from greenloop.engine.verify.known_failing import read_known_failing
 from greenloop.engine.verify.new_tests import run_new_tests
-from greenloop.engine.verify.proved_cases import choose_cases
+from greenloop.engine.verify.proved_cases import LEAST, choose_cases
 from greenloop.engine.verify.report import (
     NewTests,
     Verification,
@@ -33,7 +34,7 @@ from greenloop.engine.verify.report import (
     failed_cases,
     failure_reason,
 )
-from greenloop.engine.verify.setup import Request, VerificationContext
+from greenloop.engine.verify.setup import Request, VerificationContext, ignore_left
 from greenloop.project import hidden, sources, workspace
 from greenloop.project.environment import interpreters
 from greenloop.project.revisions.git import Repository
@@ -49,9 +50,15 @@ from greenloop_sandbox.report.cases import collect_errors
 
 
 async def verify(
-    request: Request, *, settings: Settings, report_status: Callable[[str], None] = ignore_status
+    request: Request,
+    *,
+    settings: Settings,
+    report_status: Callable[[str], None] = ignore_status,
+    report_left: Callable[[float], None] = ignore_left,
 ) -> Verification:
-    """Runs the verification. `report_status` gets one-line descriptions of the current step.
+    """Runs the verification. `report_status` gets one-line descriptions of the current step, again where it takes long.
+
+    `report_left` gets the seconds that the rest will take, as soon as that can be known.
 
     Raises `UsageError` for a revision or target that does not exist and `CannotVerifyError` where verification is
     impossible: no repository, no sandbox, a revision whose tests cannot run, files that change meanwhile.
@@ -85,17 +92,19 @@ async def verify(
     _check_targets(request, revision)
     known = await asyncio.to_thread(read_known_failing, request.known_failing, revision, root, request.revision)
     sandbox, place = await choose_sandbox(root, settings, report_status)
-    context = VerificationContext(
-        request=request,
-        revision=revision,
-        sandbox=sandbox,
-        place=place,
-        settings=settings,
-        seconds=request.seconds or max(settings.suite.seconds, settings.sandbox.seconds),
-        report_status=report_status,
-        known=known,
-    )
-    result = await run_verification(context)
+    async with heartbeat(report_status) as beating:
+        context = VerificationContext(
+            request=request,
+            revision=revision,
+            sandbox=sandbox,
+            place=place,
+            settings=settings,
+            seconds=request.seconds or max(settings.suite.seconds, settings.sandbox.seconds),
+            report_status=beating.report,
+            known=known,
+            report_left=report_left,
+        )
+        result = await run_verification(context)
     if (await asyncio.to_thread(differences)).state != revision.state:
         raise BaselineChangedError(
             "Files in the workspace changed during the verification.", remedy="Start the run again."
@@ -136,8 +145,11 @@ async def run_verification(context: VerificationContext) -> Verification:
 
 
 async def _run_in(context: VerificationContext) -> Verification:
+    began = time.monotonic()
     before = await run_revision(context)
+    seconds = time.monotonic() - began
     context.report_status(f"running them over {context.request.code}")
+    context.report_left(2 * seconds + max(LEAST, seconds))
     execution = await context.run(TestRun(selectors=context.request.targets))
     spec = _required_cases(context, before, execution)
     first_results = case_results(execution)
@@ -250,6 +262,7 @@ async def _accept(
 ) -> tuple[Verdict, Evidence | None]:
     """Runs all proofs in a fresh sandbox with another hash seed; returns the verdict, and the evidence of a pass."""
     context.report_status("running them again in a fresh sandbox, and again with the code apart")
+    context.report_left(execution.seconds + max(LEAST, execution.seconds))
     revision = context.revision
     tests = context.texts(case.path for case in spec.cases if case.path in revision.trusted)
     own = {**dict.fromkeys(revision.new_code), **_decoded(revision.old_code)}

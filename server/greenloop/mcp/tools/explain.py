@@ -9,7 +9,7 @@ from pydantic import Field
 
 from greenloop.api.events_json import MAX_MESSAGE
 from greenloop.api.testing import explain as explain_test
-from greenloop.mcp.answers import Explained, ExplainedReply, Line, Suspect, failure_of, first_of, reply
+from greenloop.mcp.answers import At, Explained, ExplainedReply, Line, Suspect, failure_of, first_of, reply, shorten
 from greenloop.mcp.arguments import Root, Seconds, Text
 from greenloop.mcp.context import ServiceContext, service_of, tell_errors
 from greenloop.mcp.progress import report_progress
@@ -37,6 +37,15 @@ async def explain(
     lists, left_out = first_of(
         {
             "failing": map(failure_of, failing),
+            "values": [
+                At(
+                    path=each.place.path,
+                    line=each.place.line,
+                    code=each.code.strip(),
+                    values={name: shorten(value) for name, value in each.values.items()},
+                )
+                for each in reversed(found.frames)
+            ],
             "suspects": [
                 Suspect(path=each.path, name=each.qualname, start=each.start, end=each.end) for each in found.suspects
             ],

@@ -157,11 +157,13 @@ async def measure(
     lines: Mapping[str, frozenset[int]] | None = None,
     seconds: float = TOTAL_SECONDS,
     most: int = MOST_MUTANTS,
+    least: int = 0,
     report_status: Callable[[str], None] = lambda _text: None,
 ) -> Strength:
     """Tries changes of these parts of the result: is one of the tests of `run` that pass with it noticing them?
 
-    `texts` are whole ones, which `run` already has; `lines` are the only ones to be changed, where they are given.
+    `texts` are whole ones, which `run` already has; `lines` are the only ones to be changed, where they are given. The
+    first `least` changes are tried whatever time they take.
     Raises `SandboxBrokenError`. Cancelling it kills the run under way.
     """
     report_status("running the tests over the result")
@@ -184,7 +186,7 @@ async def measure(
     survivors, killed = [], 0
     began = monotonic()
     for number, mutant in enumerate(tried[:most], 1):
-        if monotonic() - began > seconds:
+        if number > least and monotonic() - began > seconds:
             break
         report_status(f"change {number} of {min(len(tried), most)}")
         if await _is_noticed(inputs, session, run, mutant, green, limit):

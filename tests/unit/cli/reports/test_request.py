@@ -28,7 +28,7 @@ RED = Verification(reason="1 fails.", cases=(CaseResult(id=CASE, outcome="failed
 @pytest.fixture
 def answer(project, monkeypatch):
     def set_(result):
-        async def verify(_request, *, settings, report_status):
+        async def verify(_request, *, settings, report_status, report_left):
             if isinstance(result, Exception):
                 raise result
             return result

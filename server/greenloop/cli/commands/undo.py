@@ -1,0 +1,46 @@
+"""`greenloop undo`: puts back the files that a run wrote, unless they have changed since."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from greenloop.api.history import History, Record, undo_record
+from greenloop.cli import exit_codes, options, render
+from greenloop.cli.commands.history import find_record
+from greenloop.cli.errors import print_warning
+from greenloop.core.errors import UsageError
+from greenloop.notebook.past_runs import recover_outcome
+
+MOST = 1000  # runs among which the latest that was written is looked for
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    options.add_run(parser, default="the latest that was written")
+    parser.add_argument("--root", metavar="FOLDER", help="the workspace (default: found from the current folder)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    root, _target = options.locate(arguments.root, None, cwd=Path.cwd())
+    with History.open(warn=print_warning) as history:
+        record = (
+            find_record(history, arguments.run, root)
+            if isinstance(arguments.run, int)
+            else _latest_written(history, root)
+        )
+    outcome = record.outcome
+    if outcome is None or not outcome.after:
+        raise UsageError(f"Run {record.id} has no result.", remedy=f"See `greenloop history show {record.id}`.")
+    folder = Path(record.root)
+    texts = recover_outcome(folder, outcome) if folder.is_dir() else outcome
+    paths = undo_record(record, texts)
+    print(f"Undone: {', '.join(map(render.escape_controls, paths)) or 'nothing, the files were as before'}")
+    print(f"`greenloop history apply {record.id}` writes it again.")
+    return exit_codes.VERIFIED
+
+
+def _latest_written(history: History, root: Path) -> Record:
+    for record in history.runs(root, limit=MOST):
+        if record.applied is not None and (whole := history.run(record.id)) is not None:
+            return whole
+    raise UsageError("No run of this workspace was written.", remedy="`greenloop history` lists the runs.")

@@ -1,0 +1,53 @@
+"""How far a long step is: a bar with the time left, or a line every ten seconds."""
+
+from __future__ import annotations
+
+import pytest
+
+from greenloop.cli.progress import INTERVAL, PacedLines, Progress
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "left", "later", "text"),
+    [
+        (3, None, 0, "running (3 s)"),
+        (30, 90, 0, "█████░░░░░░░░░░░░░░░  25%, about 90 s left: running"),
+        (30, 90, 30, "██████████░░░░░░░░░░  50%, about 60 s left: running"),
+        (60, 300, 0, "███░░░░░░░░░░░░░░░░░  17%, about 5 min left: running"),
+        (30, 10, 20, "running (50 s)"),  # it took longer: nothing is known any more
+    ],
+)
+def test_the_bar(elapsed, left, later, text):
+    clock = Clock()
+    progress = Progress(clock)
+    progress.report_status("running (2 s)")
+    clock.now += elapsed
+    if left is not None:
+        progress.report_left(left)
+    clock.now += later
+    assert str(progress) == text
+
+
+def test_in_a_pipe_each_step_is_a_line_and_a_long_one_every_ten_seconds():
+    clock, lines = Clock(), []
+    paced = PacedLines(lines.append, clock)
+    paced.report_status("reading HEAD")
+    for second in range(0, 24, 2):
+        clock.now = float(second)
+        if second == 12:
+            paced.progress.report_left(30)
+        paced.report_status(f"running the tests ({second} s)" if second else "running the tests")
+    assert lines == [
+        "reading HEAD",
+        "running the tests",
+        "running the tests (10 s)",
+        "running the tests (20 s), about 22 s left",
+    ]
+    assert INTERVAL == 10
