@@ -7,7 +7,7 @@ It must not know how an answer is asked for, nor what is done about weak tests.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from greenloop.core.records.spec import Spec
@@ -21,16 +21,23 @@ PASSING = 0.6  # share of the tests that an answer passes which is taken for rig
 LEAST_MUTANTS = 5  # fewer say nothing
 
 
-def is_weak(strength: mutation_testing.Strength, noticed: float) -> bool:
-    """Do the tests notice less than this share of at least five mutants? A line that none reaches counts as one."""
-    mutants = strength.tried + len(strength.unreached)
-    return mutants >= LEAST_MUTANTS and strength.killed < noticed * mutants
+def noticed_share(strength: mutation_testing.Strength, mutants: Sequence[mutation_testing.Mutant]) -> float | None:
+    """The share of these mutants that the tests notice, by those that were tried; None where there are too few to say.
+
+    Nobody notices a mutant of a line that no test reaches.
+    """
+    if len(mutants) < LEAST_MUTANTS:
+        return None
+    unreached = sum((each.path, each.line) in strength.unreached for each in mutants)
+    return (strength.share or 0.0) * (len(mutants) - unreached) / len(mutants)
 
 
 async def measure(
     inputs: VerificationInputs, session: Session, designed: Spec, texts: Mapping[str, str]
-) -> mutation_testing.Strength | None:
-    """The strength of the designed tests by mutants of these texts; None where the texts do not pass.
+) -> float | None:
+    """The share of one-token mutants of these texts that the designed tests notice.
+
+    None where the texts do not pass them, or have too few mutants to say.
 
     Raises `SandboxBrokenError`.
     """
@@ -47,13 +54,15 @@ async def measure(
     if not passed >= {*binding} or len(passed & {*designed.selectors}) < PASSING * len(designed.selectors):
         return None
     own = {path: problem.files.get(path, "") for path in texts}
-    return await mutation_testing.measure(
+    parts = find_changed_parts(own, texts)
+    strength = await mutation_testing.measure(
         inputs,
         session,
         replace(run, selectors=designed.selectors),
         texts,
-        find_changed_parts(own, texts),
+        parts,
         seconds=MUTANT_SECONDS,
         most=MOST_MUTANTS,
         least=LEAST_MUTANTS,
     )
+    return noticed_share(strength, mutation_testing.make_mutants(texts, parts))

@@ -196,8 +196,8 @@ class RefineRun:
         if texts is None:
             return False
         inputs = replace(self.verifier.inputs, problem=problem)
-        strength = await designed_tests.measure(inputs, self.context.session, designed, texts)
-        return strength is not None and designed_tests.is_weak(strength, self.context.settings.spec.noticed)
+        share = await designed_tests.measure(inputs, self.context.session, designed, texts)
+        return share is not None and share < self.context.settings.spec.noticed
 
     async def _first_answer(self, problem: Problem) -> Mapping[str, str] | None:
         """The texts of the drafter's first answer, which becomes the first attempt of the loop; None without one."""

@@ -1,24 +1,25 @@
-"""When designed tests are weak."""
+"""How many one-token mutants designed tests notice."""
 
 from __future__ import annotations
 
 import pytest
 
-from greenloop.engine.designed_tests import is_weak
-from greenloop.verdict.mutation_testing import Strength
+from greenloop.engine.designed_tests import noticed_share
+from greenloop.verdict.mutation_testing import Mutant, Strength
 
 
 @pytest.mark.parametrize(
-    ("tried", "killed", "unreached", "weak"),
+    ("lines", "tried", "killed", "unreached", "share"),
     [
-        (10, 4, 0, True),
-        (10, 5, 0, False),  # the share itself is enough
-        (4, 0, 0, False),  # too few mutants to say anything
-        (4, 0, 1, True),  # a line that no test reaches is one more that nobody notices
-        (5, 5, 6, True),
-        (0, 0, 0, False),
+        ([2] * 10, 10, 4, [], 0.4),
+        ([2] * 10, 5, 2, [], 0.4),  # time for half of them
+        ([2] * 4, 4, 0, [], None),  # too few to say anything
+        ([2] * 5 + [3] * 5, 5, 5, [3], 0.5),  # nobody notices what no test reaches
+        ([2, 3, 3, 3, 3], 1, 1, [3], 0.2),
+        ([3] * 5, 0, 0, [3], 0.0),
     ],
 )
-def test_tests_that_notice_too_little_are_weak(tried, killed, unreached, weak):
-    lines = tuple(("m.py", line) for line in range(unreached))
-    assert is_weak(Strength(tests=1, tried=tried, killed=killed, unreached=lines), 0.5) is weak
+def test_the_share_of_mutants_that_are_noticed(lines, tried, killed, unreached, share):
+    mutants = [Mutant(path="m.py", line=line, old="", new="", text=str(n)) for n, line in enumerate(lines)]
+    places = tuple(("m.py", line) for line in unreached)
+    assert noticed_share(Strength(tests=1, tried=tried, killed=killed, unreached=places), mutants) == share
