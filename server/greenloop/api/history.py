@@ -74,13 +74,13 @@ async def apply_record(
     return [change.path for change in changes]
 
 
-def undo_record(record: Record, outcome: Outcome) -> list[str]:
+def undo_record(record: Record, outcome: Outcome | None) -> list[str]:
     """Puts back the files that a run wrote, all or none, and returns the paths. `outcome` has their texts.
 
     Raises `UsageError` for a run that was not written, `WorkspaceError` where a file is no longer as the run wrote it.
     """
     root = Path(record.root)
-    if record.applied is None:
+    if record.applied is None or outcome is None:
         raise UsageError(f"Run {record.id} was not written.", remedy="`greenloop history` lists the runs that were.")
     if not root.is_dir():
         raise WorkspaceError(f"The workspace {root} no longer exists.")

@@ -324,7 +324,7 @@ def _beyond(result: Verification) -> list[str]:
 
 
 def next_step(result: Verification) -> str:
-    """What an agent should do after this result; empty where nothing is left to do."""
+    """The next step of an agent after this result; empty where nothing is left to do."""
     steps = {
         "tampered": "Change the code so that it is right for every input; do not fake the pass.",
         "edits_tests": "Undo the change of the tests, or ask the user and pass allow_test_changes with because.",

@@ -65,7 +65,7 @@ def print_rows(rows: list[DoctorFinding], *, everything: bool) -> None:
 
 
 def shown_rows(rows: list[DoctorFinding]) -> list[DoctorFinding]:
-    """What counts: of each part the usable findings, or all with a remedy where none is; promises as one finding."""
+    """The findings that count: of each part the usable ones, or all with a remedy where none is; promises as one finding."""
     usable = {row.part for row in rows if row.ok}
     shown = [row for row in rows if row.part not in ("promise", "key", "setting")]
     shown = [row for row in shown if row.ok or (row.ok is False and (row.part not in usable or row.part == "history"))]

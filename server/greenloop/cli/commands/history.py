@@ -194,6 +194,12 @@ def _exporters() -> list[ModuleType]:
     return [registry.load_part("exporters", name) for name in registry.list_parts("exporters")]
 
 
+def file_outcome(record: Record) -> Outcome | None:
+    """The result of a run with the texts of files, also for a notebook."""
+    outcome, root = record.outcome, Path(record.root)
+    return recover_outcome(root, outcome) if outcome is not None and outcome.after and root.is_dir() else outcome
+
+
 def _apply(record: Record, *, yes: bool) -> int:
     """Writes a result; texts that changed since the run are merged, and its tests run again over them."""
     outcome = record.outcome
@@ -203,8 +209,6 @@ def _apply(record: Record, *, yes: bool) -> int:
             if not View.can_ask():
                 raise UsageError("There is no terminal to ask for confirmation.", remedy="Add --yes.")
             return exit_codes.NOT_SOLVED
-        root = Path(record.root)
-        outcome = recover_outcome(root, outcome) if root.is_dir() else outcome
-    written = interrupt.run(apply_record(record, outcome=outcome, report_status=print_warning))
+    written = interrupt.run(apply_record(record, outcome=file_outcome(record), report_status=print_warning))
     print(f"Written: {', '.join(map(render.escape_controls, written)) or 'nothing, the file already has the result'}")
     return exit_codes.VERIFIED

@@ -7,10 +7,9 @@ from pathlib import Path
 
 from greenloop.api.history import History, Record, undo_record
 from greenloop.cli import exit_codes, options, render
-from greenloop.cli.commands.history import find_record
+from greenloop.cli.commands.history import file_outcome, find_record
 from greenloop.cli.errors import print_warning
 from greenloop.core.errors import UsageError
-from greenloop.notebook.past_runs import recover_outcome
 
 MOST = 1000  # runs among which the latest that was written is looked for
 
@@ -28,12 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
             if isinstance(arguments.run, int)
             else _latest_written(history, root)
         )
-    outcome = record.outcome
-    if outcome is None or not outcome.after:
-        raise UsageError(f"Run {record.id} has no result.", remedy=f"See `greenloop history show {record.id}`.")
-    folder = Path(record.root)
-    texts = recover_outcome(folder, outcome) if folder.is_dir() else outcome
-    paths = undo_record(record, texts)
+    paths = undo_record(record, file_outcome(record))
     print(f"Undone: {', '.join(map(render.escape_controls, paths)) or 'nothing, the files were as before'}")
     print(f"`greenloop history apply {record.id}` writes it again.")
     return exit_codes.VERIFIED
