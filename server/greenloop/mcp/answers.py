@@ -19,6 +19,7 @@ from greenloop.api.verification import Verification
 from greenloop.core.records.outcome import Evidence, Outcome
 from greenloop.core.summary import count_candidates
 from greenloop.core.text.diff import diff_files
+from greenloop.wording.next_step import next_step
 from greenloop.wording.notes import list_beyond, list_notes
 from greenloop_sandbox import CaseResult
 
@@ -306,7 +307,7 @@ def answer_of_verification(result: Verification, cases: str) -> Verified:
         verified=result.verified,
         state=result.state.value,
         reason=shorten(result.reason, 3 * LONGEST),
-        next=next_step(result),
+        next=next_step(result.state.value),
         base=f"{result.revision} ({result.base[:12]})" if result.base else result.revision,
         passed=sum(case.passed for case in result.cases),
         proven_apart=len(result.apart),
@@ -321,18 +322,6 @@ def answer_of_verification(result: Verification, cases: str) -> Verified:
 
 def _beyond(result: Verification) -> list[str]:
     return list_beyond(Evidence(differences=result.differences, noticed=result.noticed, unfinished=result.unfinished))
-
-
-def next_step(result: Verification) -> str:
-    """The next step of an agent after this result; empty where nothing is left to do."""
-    steps = {
-        "tampered": "Change the code so that it is right for every input; do not fake the pass.",
-        "edits_tests": "Undo the change of the tests, or ask the user and pass allow_test_changes with because.",
-        "failing": "Correct the code; `explain` tells where to look.",
-        "still_failing": "Correct the code; `explain` tells where to look. Or `report_impossible`.",
-        "not_verified": "See reason.",
-    }
-    return steps.get(result.state.value, "")
 
 
 def tried(row: Mapping[str, Any]) -> Tried:

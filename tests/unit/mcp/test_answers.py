@@ -8,7 +8,8 @@ import mcp_types as types
 import pytest
 
 from greenloop.engine.verify.report import Tampering, Verification
-from greenloop.mcp.answers import MOST, answer_of_tests, answer_of_verification, below, next_step, reply, shorten
+from greenloop.mcp.answers import MOST, answer_of_tests, answer_of_verification, below, reply, shorten
+from greenloop.wording.next_step import next_step
 from greenloop_sandbox import CaseResult, Failure
 
 TOKENS = 600  # of an answer, text and object together, by a quarter of its characters
@@ -86,7 +87,7 @@ def test_the_cases_below_a_place(place, numbers):
     ],
 )
 def test_the_next_step(fields, words):
-    step = next_step(Verification(**fields))
+    step = next_step(Verification(**fields).state.value)
     assert words in step
     assert bool(step) is not fields.get("verified", False)
 

@@ -65,7 +65,7 @@ def print_rows(rows: list[DoctorFinding], *, everything: bool) -> None:
 
 
 def shown_rows(rows: list[DoctorFinding]) -> list[DoctorFinding]:
-    """The findings that count: of each part the usable ones, or all with a remedy where none is; promises as one finding."""
+    """The findings that count: of each part the usable ones, or all where none is; promises are one."""
     usable = {row.part for row in rows if row.ok}
     shown = [row for row in rows if row.part not in ("promise", "key", "setting")]
     shown = [row for row in shown if row.ok or (row.ok is False and (row.part not in usable or row.part == "history"))]
@@ -77,7 +77,7 @@ def shown_rows(rows: list[DoctorFinding]) -> list[DoctorFinding]:
     broken = [row for row in promises if row.ok is False]
     return [
         *shown,
-        DoctorFinding(part="promise", name="", ok=not broken, detail=f"{detail} (docs/sandbox.md)"),
+        DoctorFinding(part="promise", name="", ok=not broken, detail=f"{detail} (docs/security.md)"),
         *broken,
     ]
 

@@ -10,6 +10,7 @@ import sys
 from greenloop.cli import exit_codes, render
 from greenloop.cli.agents import AGENTS
 from greenloop.cli.editors import EDITORS, Editor, command, installed_editors
+from greenloop.cli.gates import GATES
 from greenloop.cli.screen import View
 from greenloop.core.errors import UsageError, WorkspaceError
 from greenloop.core.text.diff import unified_diff
@@ -19,6 +20,9 @@ ALL = {**EDITORS, **AGENTS}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("editor", nargs="?", metavar="EDITOR", help=", ".join(ALL))
+    parser.add_argument(
+        "--gate", action="store_true", help=f"the stop hook that verifies what an agent did: {', '.join(GATES)}"
+    )
     parser.add_argument("--write", action="store_true", help="write the lines into a new file, after showing it")
     parser.add_argument("--yes", action="store_true", help="with --write: do not ask")
 
@@ -34,10 +38,11 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"For coding agents: {', '.join(AGENTS)}")
         print("An editor that speaks the Agent Client Protocol starts `greenloop acp`.")
         return exit_codes.VERIFIED
-    editor = ALL.get(arguments.editor.lower())
+    known = GATES if arguments.gate else ALL
+    editor = known.get(arguments.editor.lower())
     if editor is None:
-        closest = difflib.get_close_matches(arguments.editor.lower(), ALL, n=1, cutoff=0.4)
-        hint = f"Did you mean {closest[0]}?" if closest else f"There are: {', '.join(ALL)}."
+        closest = difflib.get_close_matches(arguments.editor.lower(), known, n=1, cutoff=0.4)
+        hint = f"Did you mean {closest[0]}?" if closest else f"There are: {', '.join(known)}."
         raise UsageError(f"Unknown editor '{arguments.editor}'.", remedy=hint)
     if arguments.write:
         return write(editor, yes=arguments.yes)
@@ -46,6 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _command(editor: Editor) -> list[str]:
+    if editor in GATES.values():
+        return command("verify")
     return command("mcp" if editor.name in AGENTS else "serve")
 
 

@@ -14,8 +14,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from greenloop.api.result_files import write_texts
 from greenloop.api.verification import (
     APART,
@@ -29,7 +27,7 @@ from greenloop.api.verification import (
     verify_run_file,
 )
 from greenloop.api.workspace import find_root
-from greenloop.cli import exit_codes, interrupt, options, render
+from greenloop.cli import exit_codes, gate, interrupt, options, render
 from greenloop.cli.attempt_tables import colour_diff
 from greenloop.cli.errors import print_error, print_warning
 from greenloop.cli.progress import open_progress
@@ -56,6 +54,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--base", metavar="REV", help="the commit whose tests and configuration count (default: HEAD)")
     parser.add_argument(
         "--staged", action="store_true", help="verify what is staged instead of the working tree, as a hook does"
+    )
+    parser.add_argument(
+        "--gate",
+        action="store_true",
+        help="answer as the stop hook of a coding agent (`greenloop setup AGENT --gate`): exit code 2 and a short text "
+        "on standard error if the agent must go on, 1 if nothing could be verified or it was told before; with --json "
+        "the decision as an object, and 0",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--junit", metavar="FILE", help="the same as --report junit=FILE")
@@ -105,6 +110,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.gate:
+        return _gate(arguments)
     try:
         return _verify(arguments)
     except GreenloopError as error:
@@ -112,6 +119,17 @@ def run(arguments: argparse.Namespace) -> int:
             _print_json({**result_json(Verification(reason=str(error))), "remedy": error.remedy})
         print_error(error)
         return error.exit_code
+
+
+def _gate(arguments: argparse.Namespace) -> int:
+    repeated = gate.is_repeated()
+    try:
+        text, blocks = gate.describe(_verify_target(arguments, Path.cwd())), True
+    except GreenloopError as error:
+        text, blocks = gate.shorten(f"greenloop verify: {error.advice}"), False
+    except asyncio.CancelledError:
+        return exit_codes.CANCELLED
+    return gate.finish(text, blocks=blocks, repeated=repeated, as_json=arguments.json)
 
 
 def _verify(arguments: argparse.Namespace) -> int:
@@ -197,8 +215,11 @@ def _verify_target(arguments: argparse.Namespace, cwd: Path) -> Verification:
         allow=tuple(arguments.allow_test_change),
         because=arguments.because,
         require=arguments.require,
+        quick=arguments.gate,
     )
     settings = _load_settings(arguments, root, cwd)
+    if arguments.gate:  # what it writes on standard error is read by the agent
+        return interrupt.run(verify(request, settings=settings))
     with open_progress() as (report_status, report_left):
         return interrupt.run(verify(request, settings=settings, report_status=report_status, report_left=report_left))
 
@@ -234,6 +255,8 @@ def _verify_file(arguments: argparse.Namespace, file: Path, cwd: Path) -> tuple[
             report_status=_report_status,
         )
     )
+    from rich.console import Console  # noqa: PLC0415 - a gate need not wait for it
+
     if not arguments.json and (diff := diff_files(change.current, change.after)):
         Console(highlight=False).print(colour_diff(diff), soft_wrap=True)
     if not (arguments.apply and result.verified):

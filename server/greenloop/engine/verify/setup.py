@@ -27,7 +27,8 @@ class Request:
     `known_failing` are ids of tests that may fail as they did in the revision, or files of such ids (`@path`, relative
     to the root). `staged`: the code is that of the index instead of the working tree. `change` names the code in
     sentences where it is neither of them. `allow` are paths, folders and globs of files that judge as the change has
-    them, and `because` says why. `require` says what a pass needs beyond that.
+    them, and `because` says why. `require` says what a pass needs beyond that. `quick`: without a change that tests can
+    notice none of them runs.
     """
 
     root: Path
@@ -41,6 +42,7 @@ class Request:
     allow: tuple[str, ...] = ()
     because: str = ""
     require: Require = ""
+    quick: bool = False
 
     @property
     def code(self) -> str:

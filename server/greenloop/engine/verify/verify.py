@@ -48,6 +48,8 @@ from greenloop.verdict.verifier import Verifier
 from greenloop_sandbox import Execution, TestRun, case_results, collected_cases
 from greenloop_sandbox.report.cases import collect_errors
 
+PROSE = (".md", ".rst")  # a test that reads such a file names it, and then the file judges
+
 
 async def verify(
     request: Request,
@@ -90,6 +92,9 @@ async def verify(
 
     revision = await asyncio.to_thread(differences)
     _check_targets(request, revision)
+    if request.quick and not request.targets and is_unaffected(revision):
+        reason = f"Nothing that tests could notice differs from {request.revision}."
+        return Verification(reason=reason, base=commit, revision=request.revision, nothing_staged=True)
     known = await asyncio.to_thread(read_known_failing, request.known_failing, revision, root, request.revision)
     sandbox, place = await choose_sandbox(root, settings, report_status)
     async with heartbeat(report_status) as beating:
@@ -110,6 +115,12 @@ async def verify(
             "Files in the workspace changed during the verification.", remedy="Start the run again."
         )
     return replace(result, seconds=round(time.monotonic() - began, 3))
+
+
+def is_unaffected(revision: Revision) -> bool:
+    """Does nothing differ but prose, so that no test can notice it?"""
+    judges = (*revision.changed, *revision.removed, *revision.added, *revision.judging_changes)
+    return not judges and all(path.endswith(PROSE) for path in (*revision.old_code, *revision.new_code))
 
 
 def _check_targets(request: Request, revision: Revision) -> None:
