@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from greenloop.cli.agents import AGENTS
-from greenloop.cli.gates import GATES
 from greenloop.cli.main import main
 
 PAGE = (Path(__file__).parents[3] / "docs" / "agents.md").read_text(encoding="utf-8")
@@ -59,26 +58,3 @@ def test_a_file_that_was_written_starts_the_server(name):
     value = tomllib.loads(text) if name == "codex" else json.loads(text)
     (servers,) = value.values()
     assert (servers["greenloop"]["command"], servers["greenloop"]["args"]) == ("greenloop", ["mcp"])
-
-
-@pytest.mark.parametrize("name", list(GATES))
-def test_the_page_has_each_gate_word_for_word(name, capsys):
-    assert main(["setup", name, "--gate"]) == 0
-    assert f"\n{capsys.readouterr().out}```\n" in PAGE
-
-
-@pytest.mark.parametrize("name", [name for name in GATES if name != "opencode"])
-def test_a_gate_is_a_hook_that_calls_verify(name, capsys):
-    assert main(["setup", name, "--gate", "--write", "--yes"]) == 0
-    make = GATES[name].config_file
-    assert make is not None
-    (hooks,) = json.loads(make().read_text())["hooks"].values()
-    hook = hooks[0].get("hooks", hooks)[0]
-    words = (hook.get("command") or hook["bash"]).split()
-    assert words[:3] == ["greenloop", "verify", "--gate"]
-    assert ("--json" in words) is (name != "gemini")
-
-
-def test_an_agent_without_a_stop_hook_has_no_gate(capsys):
-    assert main(["setup", "zed", "--gate"]) == 2
-    assert "There are: claude, codex" in capsys.readouterr().err

@@ -7,9 +7,8 @@ import json
 import mcp_types as types
 import pytest
 
-from greenloop.engine.verify.report import Tampering, Verification
+from greenloop.engine.verify.report import Verification
 from greenloop.mcp.answers import MOST, answer_of_tests, answer_of_verification, below, reply, shorten
-from greenloop.wording.next_step import next_step
 from greenloop_sandbox import CaseResult, Failure
 
 TOKENS = 600  # of an answer, text and object together, by a quarter of its characters
@@ -74,22 +73,6 @@ def test_an_answer_about_a_suite_of_any_size_is_short(count, kind):
 def test_the_cases_below_a_place(place, numbers):
     cases = suite(3)
     assert [each.id for each in below(cases, place)] == [cases[number].id for number in numbers]
-
-
-@pytest.mark.parametrize(
-    ("fields", "words"),
-    [
-        ({"verified": True}, ""),
-        ({"tampered": (Tampering(case="t", reason="r"),)}, "fake"),
-        ({"failed": ("t",)}, "explain"),
-        ({"failed": ("t",), "still_failing": ("t",)}, "report_impossible"),
-        ({}, "reason"),
-    ],
-)
-def test_the_next_step(fields, words):
-    step = next_step(Verification(**fields).state.value)
-    assert words in step
-    assert bool(step) is not fields.get("verified", False)
 
 
 def test_a_long_message_is_its_first_line():
