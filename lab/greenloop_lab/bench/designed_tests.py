@@ -24,7 +24,7 @@ from greenloop.core.text.diff import split_lines
 from greenloop.project.settings import Settings
 from greenloop.project.sources import read_text
 from greenloop.specs.kinds import designer
-from greenloop.verdict.changed_functions import find_changed_functions
+from greenloop.verdict.beyond_tests.changed_functions import find_changed_functions
 from greenloop_lab.bench.hidden_tests import Judge, open_session
 from greenloop_lab.bench.mutation.ast_edits import Source, apply_edits
 from greenloop_lab.bench.mutation.operators import all_edits

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from greenloop.core.records.spec import Spec
-from greenloop.verdict import mutation_testing
-from greenloop.verdict.beyond_tests import MOST_MUTANTS, MUTANT_SECONDS
-from greenloop.verdict.changed_functions import find_changed_parts
+from greenloop.verdict.beyond_tests import mutation_testing
+from greenloop.verdict.beyond_tests.changed_functions import find_changed_parts
+from greenloop.verdict.beyond_tests.checks import MOST_MUTANTS, MUTANT_SECONDS
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 from greenloop_sandbox import Session, case_results
 

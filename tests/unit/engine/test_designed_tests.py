@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from greenloop.engine.designed_tests import noticed_share
-from greenloop.verdict.mutation_testing import Mutant, Strength
+from greenloop.verdict.beyond_tests.mutation_testing import Mutant, Strength
 
 
 @pytest.mark.parametrize(
