@@ -30,6 +30,7 @@ from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.presets import IMPROVE, PLANNED, Preset, find_preset
 from greenloop.engine.run import RefineRun
 from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status, open_session
+from greenloop.engine.timing import Stopwatch, TimedSession
 from greenloop.localize.baseline import measure_baseline
 from greenloop.localize.context import BaselineContext
 from greenloop.models.roles import Models
@@ -39,7 +40,6 @@ from greenloop.project.environment.faults import Fault
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
 from greenloop_sandbox import Failure, Sandbox, SandboxPool, SandboxSpec, Session
-from greenloop_sandbox.timing import Stopwatch, TimedSession
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -49,6 +49,7 @@ from greenloop.engine.recorder import RunRecorder
 from greenloop.engine.run_workspace import RunWorkspace
 from greenloop.engine.spec_changes import build_voting
 from greenloop.engine.specify import specify
+from greenloop.engine.timing import Stopwatch
 from greenloop.localize.context import BaselineContext
 from greenloop.localize.findings import findings_of
 from greenloop.models.providers import none
@@ -58,7 +59,6 @@ from greenloop.specs.voting import Voting
 from greenloop.verdict.beyond_tests.checks import BeyondTests
 from greenloop.verdict.verifier import Files, Verifier
 from greenloop_sandbox import Sandbox
-from greenloop_sandbox.timing import Stopwatch
 
 ROOM = 6000  # tokens of a prompt that has room for several suspects and the outline of their files
 

@@ -13,12 +13,12 @@ from greenloop.core.records.outcome import Outcome
 from greenloop.core.run_state import RunState
 from greenloop.engine.history import provenance
 from greenloop.engine.loop.attempt_steps import Files
+from greenloop.engine.timing import Stopwatch, TimedSession
 from greenloop.localize.context import BaselineContext
 from greenloop.project import workspace
 from greenloop.project.environment import interpreters
 from greenloop.verdict import persist_tests
 from greenloop_sandbox import Sandbox, Session
-from greenloop_sandbox.timing import Stopwatch, TimedSession
 
 
 @dataclass(kw_only=True)

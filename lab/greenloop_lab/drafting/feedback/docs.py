@@ -11,6 +11,7 @@ import builtins
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from greenloop.core.ports import Tools
@@ -20,13 +21,14 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.usage import Usage
 from greenloop.drafting.feedback._failing_lines import Sources, attempt_sources
 from greenloop.drafting.feedback._value_diff import shorten
-from greenloop_sandbox import CaseResult, Failure, TestRun, case_results, payload
+from greenloop_sandbox import CaseResult, Failure, TestRun, case_results
 
 MOST = 3  # maximum questions about one attempt
 SECONDS = 10.0  # for the lookup, imports included
 LINE = 300  # maximum characters of one message or answer
 NAMES = 300  # characters of an owner's list of names, beyond which it is left out
 FILE = "test_greenloop_api_lookup.py"
+LOOKUP = Path(__file__).with_name("_api_lookup.py")
 CALLS = 2  # calls of one line that are looked up
 MODULES = 20  # imported modules of a text that are searched
 LOOKED = 20  # failing cases that are read
@@ -60,7 +62,7 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
 def lookup_file(questions: Sequence[Question]) -> bytes:
     """The test file that answers these questions, each with the message of a failing test."""
     tail = f"\n\nApiLookup = make_test_class(json.loads({json.dumps(list(questions))!r}))\n"
-    return payload.sources()["api_lookup.py"] + tail.encode()
+    return LOOKUP.read_bytes() + tail.encode()
 
 
 def find_questions(problem: Problem, attempt: Attempt) -> list[Question]:

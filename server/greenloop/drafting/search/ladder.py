@@ -14,6 +14,7 @@ from itertools import chain
 from greenloop.core.classify import failure_key
 from greenloop.core.compose import region_text
 from greenloop.core.election import CHEAP, WITHOUT_MODEL, best_attempt, is_valid
+from greenloop.core.named_functions import named_functions
 from greenloop.core.python.ast_source import parse_fragment
 from greenloop.core.python.stubs import is_unwritten
 from greenloop.core.records.attempt import Attempt, Draft, Mask, Move
@@ -35,7 +36,6 @@ from greenloop.drafting.search._filling import (
 from greenloop.drafting.search._progress import COPIES, count_advanced
 from greenloop.drafting.search._sampling import WHOLE_ANSWERS, further_samples
 from greenloop.project.settings import LadderSettings
-from greenloop_sandbox.report.named_functions import named_functions
 
 FIRST_TURN = 3  # rungs of one suspect (one-token changes, infills, a whole answer) before the next has its turn
 # Functions whose one-token changes come before any question. The fault was in one of the first three in 49 of 58 past

@@ -13,12 +13,12 @@ from pathlib import Path
 from greenloop.core.errors import CannotVerifyError, GreenloopError, SandboxBrokenError
 from greenloop.core.test_selection import fit_selectors
 from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status, open_session
+from greenloop.localize.unreached.broken_pytest import explain_broken_pytest, is_pytest_broken
 from greenloop.project import sandbox_selection, workspace
 from greenloop.project.environment.faults import explain_broken_sandbox, explain_start, find_environment_fault
 from greenloop.project.settings import Settings
 from greenloop.project.sources import read_text
 from greenloop_sandbox import CaseResult, Execution, SandboxPool, SandboxSpec, TestRun, case_results, collected_cases
-from greenloop_sandbox.report.broken_pytest import explain_broken_pytest, is_pytest_broken
 from greenloop_sandbox.report.cases import CollectedCase, CollectError, collect_errors
 from greenloop_sandbox.report.traces import ReachedFunction, reached_functions
 

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from greenloop.core.named_functions import named_functions
 from greenloop.core.records.spec import Region
 from greenloop.localize.regions import TextOf
 from greenloop.project import sources
 from greenloop.project.syntax import definitions
 from greenloop.project.syntax.definitions import Definition
 from greenloop_sandbox import Failure
-from greenloop_sandbox.report.named_functions import named_functions
 
 _MEMBER = re.compile(r"(?:type object '\w+' has no attribute ')?(\w+)'?")  # of an enumeration, that it does not have
 _NO_MEMBER = "AttributeError"

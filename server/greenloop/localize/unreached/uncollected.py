@@ -5,8 +5,8 @@ from __future__ import annotations
 from greenloop.core.errors import CannotVerifyError
 from greenloop.localize.context import BaselineContext
 from greenloop.localize.missing.unfillable import refuse_at_import
+from greenloop.localize.unreached.broken_pytest import explain_broken_pytest, is_pytest_broken
 from greenloop_sandbox import Execution
-from greenloop_sandbox.report.broken_pytest import explain_broken_pytest, is_pytest_broken
 from greenloop_sandbox.report.cases import collect_errors
 
 COLLECT = "Fix that first: pytest has to be able to collect the test."

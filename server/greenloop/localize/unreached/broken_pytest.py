@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from greenloop_sandbox.errors import CannotVerifyError
-from greenloop_sandbox.records import Execution
+from greenloop.core.errors import CannotVerifyError
+from greenloop_sandbox import Execution
 from greenloop_sandbox.report.cases import records_of_kind
 
 INTERNAL_ERROR = 3  # pytest's exit status

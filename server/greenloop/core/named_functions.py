@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from greenloop_sandbox.results import Failure
+from greenloop_sandbox import Failure
 
 _CALLED = re.compile(r"(?:^|: )([\w.<>]+)\(\) (?:takes|missing|got)\b")
 _SHOWN = re.compile(r"<(?:bound method|function|coroutine object|generator object|async_generator object) ([\w.<>]+) ")

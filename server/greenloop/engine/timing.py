@@ -6,8 +6,7 @@ from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import Self
 
-from greenloop_sandbox.ports import Session
-from greenloop_sandbox.records import Execution, TestRun
+from greenloop_sandbox import Execution, Session, TestRun
 
 
 class Stopwatch:

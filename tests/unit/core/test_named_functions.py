@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from greenloop.core.named_functions import named_functions
 from greenloop_sandbox import Failure
-from greenloop_sandbox.report.named_functions import named_functions
 
 
 @pytest.mark.parametrize(
