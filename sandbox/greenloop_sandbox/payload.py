@@ -20,12 +20,22 @@ def folder() -> Path:
     return Path(__file__).resolve().with_name("inside")
 
 
-@cache
 def protocol() -> ModuleType:
     """The module that host and sandbox both import; inside/protocol.py describes its functions."""
-    spec = importlib.util.spec_from_file_location("greenloop_sandbox_protocol", folder() / "protocol.py")
+    return _load("protocol.py")
+
+
+def filters() -> ModuleType:
+    """The module that assembles filters of system calls, on both sides."""
+    return _load("apart/apart_filters.py")
+
+
+@cache
+def _load(path: str) -> ModuleType:
+    file = folder() / path
+    spec = importlib.util.spec_from_file_location(f"greenloop_sandbox_{file.stem}", file)
     if spec is None or spec.loader is None:
-        raise CannotVerifyError(f"{folder() / 'protocol.py'} cannot be loaded.")
+        raise CannotVerifyError(f"{file} cannot be loaded.")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -16,7 +16,7 @@ from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from greenloop_sandbox import os_release, selftest_cache
+from greenloop_sandbox import os_release, payload, selftest_cache
 from greenloop_sandbox.backends import _launch, _mounts, _seccomp
 from greenloop_sandbox.backends._launch import open_arguments, staged_command, staged_writable, test_identity
 from greenloop_sandbox.errors import CannotVerifyError
@@ -208,7 +208,7 @@ def explain(problem: str) -> tuple[str, str]:
 @cache
 def _own_code() -> str:
     """Identifies the code of the self-test: a newer one asks again."""
-    modules = (__file__, _mounts.__file__, _launch.__file__, _seccomp.__file__)
+    modules = (__file__, _mounts.__file__, _launch.__file__, _seccomp.__file__, str(payload.filters().__file__))
     return hashlib.sha256(b"".join(Path(file).read_bytes() for file in modules)).hexdigest()[:16]
 
 

@@ -126,7 +126,20 @@ def _idle_tasks(siblings):
 
 
 # The code's process gets all but the last, in this order; each imports some of those before it.
-APART = ("rules", "codec", "objects", "peer", "context", "view", "code", "changes", "assertions", "wrong", "judge")
+APART = (
+    "filters",
+    "rules",
+    "codec",
+    "objects",
+    "peer",
+    "context",
+    "view",
+    "code",
+    "changes",
+    "assertions",
+    "wrong",
+    "judge",
+)
 FOR_THE_CODE = APART[: APART.index("changes")]
 
 

@@ -6,9 +6,12 @@ but those of the internet, and touches no other process. Raises `OSError` where 
 """
 
 import ctypes
+import errno
 import os
 import platform
 import struct
+
+from apart_filters import ALLOWED, EQUAL, FIRST, assemble, denied
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT = 444, 445, 446
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _SECCOMP_FILTER, _PR_SET_PDEATHSIG = 38, 22, 2, 1
@@ -20,31 +23,14 @@ _SCOPES = 0b11  # abstract sockets and signals, from version 6 on
 _MEMORY_FOLDERS = ("/dev/shm",)
 _DEVICES = tuple("/dev/" + name for name in ("null", "zero", "full", "urandom", "random", "tty"))
 
-_ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-_COMMON_CALLS = {
-    "pidfd_send_signal": 424, "io_uring_setup": 425, "pidfd_open": 434, "pidfd_getfd": 438, "process_madvise": 440,
-    "setxattrat": 463, "removexattrat": 466,
-}  # fmt: skip
-_CALLS = {
-    "x86_64": {
-        "link": 86, "linkat": 265, "symlink": 88, "symlinkat": 266, "setxattr": 188, "lsetxattr": 189, "fsetxattr": 190,
-        "ptrace": 101, "process_vm_readv": 310, "process_vm_writev": 311, "kcmp": 312, "shmget": 29, "msgget": 68,
-        "semget": 64, "mq_open": 240, "unshare": 272, "setns": 308, "mount": 165, "umount2": 166,
-    },
-    "aarch64": {
-        "linkat": 37, "symlinkat": 36, "setxattr": 5, "lsetxattr": 6, "fsetxattr": 7, "ptrace": 117,
-        "process_vm_readv": 270, "process_vm_writev": 271, "kcmp": 272, "shmget": 194, "msgget": 186, "semget": 190,
-        "mq_open": 180, "unshare": 97, "setns": 268, "mount": 40, "umount2": 39,
-    },
-}  # fmt: skip
-_SIGNALS = {
-    "x86_64": {"kill": 62, "tkill": 200, "tgkill": 234, "rt_sigqueueinfo": 129, "rt_tgsigqueueinfo": 297},
-    "aarch64": {"kill": 129, "tkill": 130, "tgkill": 131, "rt_sigqueueinfo": 138, "rt_tgsigqueueinfo": 240},
-}
-_SOCKET, _LIMITS = {"x86_64": 41, "aarch64": 198}, {"x86_64": 302, "aarch64": 261}
-_INTERNET = (2, 10)
-_LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
-_ALLOW, _KILL, _DENY, _NUMBER, _FIRST_ARGUMENT = 0x7FFF0000, 0x80000000, 0x00050001, 0, 16
+_DENIED = (
+    "pidfd_send_signal", "io_uring_setup", "pidfd_open", "pidfd_getfd", "process_madvise", "setxattrat",
+    "removexattrat", "link", "linkat", "symlink", "symlinkat", "setxattr", "lsetxattr", "fsetxattr", "ptrace",
+    "process_vm_readv", "process_vm_writev", "kcmp", "shmget", "msgget", "semget", "mq_open", "unshare", "setns",
+    "mount", "umount2",
+)  # fmt: skip
+_SIGNALS = ("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo")
+_INTERNET = (2, 10)  # families of sockets
 
 
 def restrict(hidden, visible, writable):
@@ -114,33 +100,16 @@ def _all_but(hidden):
 
 
 def _restrict_calls(libc, version):
-    machine = platform.machine()
-    if machine not in _CALLS:
-        raise OSError("no filter of system calls is known for %s" % machine)
-    denied = {**_COMMON_CALLS, **_CALLS[machine], **({} if version >= 6 else _SIGNALS[machine])}
-    code = [_step(_LOAD, 4), _step(_EQUAL, _ARCHITECTURE[machine], 1, 0), _step(_RETURN, _KILL), _step(_LOAD, _NUMBER)]
-    if machine == "x86_64":  # the x32 calls are the same calls under other numbers
-        code += [_step(_AT_LEAST, 0x40000000, 0, 1), _step(_RETURN, _DENY)]
-    for number in sorted(denied.values()):
-        code += [_step(_EQUAL, number, 0, 1), _step(_RETURN, _DENY)]
-    code += [_step(_EQUAL, _SOCKET[machine], 0, 5), _step(_LOAD, _FIRST_ARGUMENT)]
-    code += [_step(_EQUAL, _INTERNET[0], 2, 0), _step(_EQUAL, _INTERNET[1], 1, 0), _step(_RETURN, _DENY)]
-    code += [_step(_RETURN, _ALLOW)]
-    # Limits of this process only (pid 0).
-    code += [
-        _step(_EQUAL, _LIMITS[machine], 0, 3),
-        _step(_LOAD, _FIRST_ARGUMENT),
-        _step(_EQUAL, 0, 1, 0),
-        _step(_RETURN, _DENY),
-    ]
-    program = b"".join([*code, _step(_RETURN, _ALLOW)])
+    forbidden = denied(errno.EPERM)
+    names = [(name, forbidden) for name in (*_DENIED, *(() if version >= 6 else _SIGNALS))]
+    sockets = tuple((FIRST, EQUAL, family, ALLOWED) for family in _INTERNET)
+    of_itself = ((FIRST, EQUAL, 0, ALLOWED),)  # limits of this process only
+    program = assemble(names, (("socket", sockets, forbidden), ("prlimit64", of_itself, forbidden)))
+    if program is None:
+        raise OSError("no filter of system calls is known for %s" % platform.machine())
     buffer = ctypes.create_string_buffer(program, len(program))
     header = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(buffer)))
     _must(libc.prctl(_PR_SET_SECCOMP, _SECCOMP_FILTER, header, 0, 0), "seccomp")
-
-
-def _step(operation, value, then=0, otherwise=0):
-    return struct.pack("<HBBI", operation, then, otherwise, value)
 
 
 def _must(result, what):
