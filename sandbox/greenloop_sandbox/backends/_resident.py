@@ -123,7 +123,6 @@ class ResidentSession:
     async def _ask(
         self, instance: SandboxInstance, run: TestRun, hidden: _masking.HiddenPaths, *, session: bool
     ) -> Execution:
-        protocol = payload.protocol()
         key = secrets.token_bytes(32)
         request = _supervisor.run_request(
             self._spec,
@@ -131,7 +130,7 @@ class ResidentSession:
             key,
             files=run.files,
             session=session,
-            wall=protocol.wall_field(hidden.files, hidden.folders),
+            wall=vars(hidden),
             filters=_seccomp.program() or b"",
             count_processes=kernel_version() >= (5, 14),  # since then counted per user namespace
         )

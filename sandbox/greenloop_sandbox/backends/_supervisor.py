@@ -8,7 +8,7 @@ import os
 import secrets
 import signal
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import Any
 
@@ -187,33 +187,21 @@ def run_request(
     **fields: Any,
 ) -> dict[str, Any]:
     """The request for this run; `root` is given where the workspace's path inside differs from the host's."""
+    profile = run.profile and {"lines": list(map(astuple, run.profile.lines)), "memory": run.profile.memory}
     message: dict[str, Any] = payload.protocol().run_request(
-        key=key,
-        root=root or str(spec.root),
-        selectors=run.selectors,
-        seconds=run.seconds,
-        memory=spec.limits.memory,
-        disk=spec.limits.disk,
-        output=spec.limits.output,
-        processes=spec.limits.processes,
-        collect=run.collect,
-        trace=run.trace,
-        watch=[(lines.path, lines.start, lines.end) for lines in run.watch],
-        statements=[(lines.path, lines.start, lines.end) for lines in run.statements],
-        profile=run.profile
-        and {
-            "lines": [(lines.path, lines.start, lines.end) for lines in run.profile.lines],
-            "memory": run.profile.memory,
+        key,
+        **{
+            **vars(spec.limits),
+            **vars(run),
+            "root": root or str(spec.root),
+            "watch": list(map(astuple, run.watch)),
+            "statements": list(map(astuple, run.statements)),
+            "profile": profile,
+            "inspect": run.inspect and asdict(run.inspect),
+            "apart": run.apart and asdict(run.apart),
+            "files": files or {},
+            **fields,
         },
-        inspect=run.inspect and asdict(run.inspect),
-        only=run.only,
-        passes=run.passes,
-        case_seconds=run.case_seconds,
-        baseline=run.baseline,
-        files=files,
-        without=run.without,
-        apart=run.apart and asdict(run.apart),
-        **fields,
     )
     return message
 

@@ -132,64 +132,24 @@ def _read_exactly(stream, size):
     return b"".join(chunks)
 
 
-def run_request(
-    *,
-    key,
-    root,
-    selectors,
-    seconds,
-    memory,
-    disk,
-    output,
-    processes,
-    collect=False,
-    trace=False,
-    watch=(),
-    statements=(),
-    profile=None,
-    inspect=None,
-    only=(),
-    passes=0,
-    case_seconds=0.0,
-    baseline=False,
-    session=False,
-    wall=None,
-    filters=b"",
-    files=None,
-    without=(),
-    apart=None,
-    uid=None,
-    count_processes=False,
-    watch_disk=False,
-    scratch="/tmp",
-    environ=None,
-):
-    """Makes the request to run tests once.
+# Fields of a run that need not be given.
+_RUN = {
+    "files": {}, "without": (), "baseline": False, "apart": None, "trace": False, "watch": (), "statements": (),
+    "profile": None, "inspect": None, "collect": False, "only": (), "passes": 0, "case_seconds": 0.0, "session": False,
+    "wall": None, "filters": b"", "uid": None, "count_processes": False, "watch_disk": False, "scratch": "/tmp",
+    "environ": {},
+}  # fmt: skip
+
+
+def run_request(key, **fields):
+    """Makes the request to run tests once. Raises `ProtocolError` for a path that could leave the workspace.
 
     `key` (bytes) signs the report; `root` is the absolute path of the workspace inside the sandbox.
     `selectors` are pytest node ids, or `doctest:REL/PATH.py::QUALNAME` (QUALNAME empty: the module's docstring).
-    `seconds` of elapsed time; `memory`, `disk`, `output` in bytes; `processes` counts processes and threads.
-    `files` (relative path -> bytes) are laid over the workspace for this run and removed after it; the files of
-    `without` are hidden meanwhile.
-    `apart`: the changed code runs in a process of its own (apart/). {"files": its Python texts by path, None where one
-    was taken away; "tests": paths of test files; "visible": files of the tests that the code may read; "constants":
-    take those of the changed code; "in_place": apply changes of arguments; "outer": the callers of changed functions
-    run with them; "wrong": of this kind of what a pass may rest on, give the tests wrong ones; "own": ask the
-    workspace's own code instead; "seed": the hash seed of the code's process; "lines": record which lines of these
-    texts run; "aware": let the code see that tests run}.
-    `watch` lists (path, first line, last line) whose execution is recorded for each case.
-    `statements` lists (path, first line, last line) of the functions that may be at fault; records which of these
-    lines each case runs (statement_tracer.py).
-    `profile`: {"lines": [(path, first line, last line)] whose seconds are recorded for each case, "memory": record
-    bytes, too} (line_profiler.py).
-    `inspect`: {"expressions": [text], "frame": text}; describes failing cases with the values of locals, and evaluates
-    the expressions in that frame of the traceback (`path:line`, a function, or "": the innermost of the project;
-    failure_inspection.py).
-    `only`: of the selected cases those with these ids run, in this order (empty: all).
-    `passes`: the supervisor measures what the calls cost, and all cases run so many times (0: it does not;
-    call_costs.py).
-    `case_seconds`: from the first case on, the run ends as after `seconds` when nothing is reported for so long.
-    `baseline`: report which packages were imported. `session`: use the prepared pytest session.
+    `memory`, `disk`, `output` in bytes; `processes` counts processes and threads.
+    The fields that a `TestRun` of the host has mean the same here; `watch`, `statements` and the lines of `profile` are
+    (path, first line, last line), `apart` and `inspect` objects with the fields of their classes.
+    `session`: use the prepared pytest session.
     `wall`: the worker makes mounts of its own and covers these paths ({"files", "folders"}).
     `filters` (bytes): a seccomp program that the worker installs on itself, with all capabilities given up.
     `uid`: the worker switches to this user and group (the supervisor must be root).
@@ -197,50 +157,11 @@ def run_request(
     `watch_disk`: the workspace is a writable throw-away layer whose size must be watched.
     `scratch`: folder for temporary files; whatever was not in it when the supervisor started is removed after the run.
     """
-    return {
-        "kind": "run",
-        "key": key.hex(),
-        "root": root,
-        "selectors": list(selectors),
-        "collect": bool(collect),
-        "trace": bool(trace),
-        "watch": [[check_path(path), int(start), int(end)] for path, start, end in watch],
-        "statements": [[check_path(path), int(start), int(end)] for path, start, end in statements],
-        "profile": profile
-        and {
-            "lines": [[check_path(path), int(start), int(end)] for path, start, end in profile["lines"]],
-            "memory": bool(profile["memory"]),
-        },
-        "inspect": inspect and {"expressions": list(inspect["expressions"]), "frame": str(inspect["frame"])},
-        "only": list(only),
-        "passes": int(passes),
-        "case_seconds": float(case_seconds),
-        "baseline": bool(baseline),
-        "session": bool(session),
-        "wall": wall,
-        "filters": encode(filters),
-        "seconds": float(seconds),
-        "memory": int(memory),
-        "disk": int(disk),
-        "output": int(output),
-        "processes": int(processes),
-        "files": encode_files(files or {}),
-        "without": [check_path(path) for path in without],
-        "apart": apart
-        and {
-            "files": {check_path(path): text for path, text in apart["files"].items()},
-            "tests": [check_path(path) for path in apart["tests"]],
-            "visible": [check_path(path) for path in apart["visible"]],
-            "wrong": str(apart["wrong"]),
-            "seed": int(apart["seed"]),
-            **{name: bool(apart[name]) for name in ("constants", "in_place", "outer", "own", "lines", "aware")},
-        },
-        "uid": uid,
-        "count_processes": bool(count_processes),
-        "watch_disk": bool(watch_disk),
-        "scratch": scratch,
-        "environ": dict(environ or {}),
-    }
+    request = {**_RUN, **fields, "kind": "run", "key": key.hex()}
+    apart = request["apart"] or {"files": (), "tests": (), "visible": ()}
+    for path in (*request["without"], *apart["files"], *apart["tests"], *apart["visible"]):
+        check_path(path)
+    return {**request, "files": encode_files(request["files"]), "filters": encode(request["filters"])}
 
 
 def write_request(root, files, executable=(), folders=()):
@@ -273,11 +194,6 @@ def prepare_request(root, modules, *, rewritten=(), trial, session, scratch="/tm
         "scratch": scratch,
         "environ": dict(environ or {}),
     }
-
-
-def wall_field(hidden_files=(), hidden_folders=()):
-    """The `wall` field of a run request: the paths to cover, relative to the workspace or absolute."""
-    return {"files": list(hidden_files), "folders": list(hidden_folders)}
 
 
 def encode(data):

@@ -9,6 +9,7 @@ import builtins
 import os
 import re
 
+from apart_code import named_nodes
 from apart_rules import NEVER, STANDARD, is_test_path
 
 MOST_BYTES = 32 << 20  # of sources that are read to find names
@@ -164,32 +165,6 @@ def _module(path, is_new):
 
 
 # -- one file -------------------------------------------------------------------------------------------------------
-
-
-def named_nodes(tree):
-    """(key, qualified name, node) of each function and class outside of functions; the key numbers equal names."""
-    counts, found = {}, []
-
-    def walk(nodes, prefix):
-        for node in nodes:
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                name = prefix + node.name
-                number = counts[name] = counts.get(name, -1) + 1
-                found.append((name + ("#%d" % number if number else ""), name, node))
-                if isinstance(node, ast.ClassDef):
-                    walk(node.body, name + ".")
-            elif isinstance(node, (ast.If, ast.Try, ast.With)):
-                walk(_bodies(node), prefix)
-
-    walk(tree.body, "")
-    return found
-
-
-def _bodies(node):
-    for field in ("body", "orelse", "finalbody"):
-        yield from getattr(node, field, None) or []
-    for handler in getattr(node, "handlers", None) or []:
-        yield from handler.body
 
 
 def _compare(old_tree, new_tree, module, seeds, used_names):

@@ -24,43 +24,40 @@ PLAIN_TYPES = frozenset((int, str, float, bool, bytes, type(None), complex))
 DEPTH = 5000  # the judge's own limit holds first
 
 
-class Export(ast.NodeTransformer):
-    """Adds an innermost decorator to functions, which notes the bare function; both sides use it.
+def named_nodes(tree):
+    """(key, qualified name, node) of each function and class outside of functions; the key numbers equal names.
 
-    `keys`: of these functions (None: of all).
+    Both sides use it.
     """
+    counts, found = {}, []
 
-    def __init__(self, keys):
-        self._keys, self._counts, self._prefix = keys, {}, ""
+    def walk(nodes, prefix):
+        for node in nodes:
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                name = prefix + node.name
+                number = counts[name] = counts.get(name, -1) + 1
+                found.append((name + ("#%d" % number if number else ""), name, node))
+                if isinstance(node, ast.ClassDef):
+                    walk(node.body, name + ".")
+            elif isinstance(node, (ast.If, ast.Try, ast.With)):
+                walk(_bodies(node), prefix)
 
-    def _key(self, node):
-        name = self._prefix + node.name
-        number = self._counts[name] = self._counts.get(name, -1) + 1
-        return name + ("#%d" % number if number else "")
+    walk(tree.body, "")
+    return found
 
-    def visit_ClassDef(self, node):
-        self._key(node)
-        prefix, self._prefix = self._prefix, self._prefix + node.name + "."
-        node.body = [self.visit(each) for each in node.body]
-        self._prefix = prefix
-        return node
 
-    def visit_FunctionDef(self, node):
-        key = self._key(node)
-        if self._keys is None or key in self._keys:
-            call = ast.Call(ast.Name(EXPORT, ast.Load()), [ast.Constant(key)], [])
-            node.decorator_list.append(ast.fix_missing_locations(ast.copy_location(call, node)))
-        return node
-
-    visit_AsyncFunctionDef = visit_FunctionDef
-
-    def generic_visit(self, node):
-        blocks = (ast.Module, ast.If, ast.Try, ast.With, ast.ExceptHandler)
-        return super().generic_visit(node) if isinstance(node, blocks) else node
+def _bodies(node):
+    for field in ("body", "orelse", "finalbody"):
+        yield from getattr(node, field, None) or []
+    for handler in getattr(node, "handlers", None) or []:
+        yield from handler.body
 
 
 class Loader(importlib.machinery.SourceFileLoader):
-    """Loads a module of the workspace with the innermost decorator; never from a cache."""
+    """Loads a module of the workspace, with an innermost decorator that notes the bare functions of these keys.
+
+    `keys` None: of all. Never from a cache.
+    """
 
     def __init__(self, name, path, keys, export, finish, text=None):
         super().__init__(name, path)
@@ -71,7 +68,11 @@ class Loader(importlib.machinery.SourceFileLoader):
 
     def get_code(self, fullname):
         path = self.get_filename(fullname)
-        tree = Export(self._keys).visit(ast.parse(self.get_data(path), path))
+        tree = ast.parse(self.get_data(path), path)
+        for key, _, node in named_nodes(tree):
+            if not isinstance(node, ast.ClassDef) and (self._keys is None or key in self._keys):
+                note = ast.Call(ast.Name(EXPORT, ast.Load()), [ast.Constant(key)], [])
+                node.decorator_list.append(ast.fix_missing_locations(ast.copy_location(note, node)))
         return compile(tree, path, "exec", dont_inherit=True)
 
     def exec_module(self, module):
@@ -105,9 +106,9 @@ class CodeFinder(importlib.abc.MetaPathFinder):
         return None if self._texts.get(origin, "") is None else self._spec(name, origin)
 
     def _spec(self, name, path):
-        locations = [os.path.dirname(path)] if path.endswith("/__init__.py") else None
-        loader = Loader(name, path, None, self._export, lambda _: self.after_import(), self._texts.get(path))
-        return importlib.util.spec_from_file_location(name, path, loader=loader, submodule_search_locations=locations)
+        return module_spec(
+            name, path, Loader(name, path, None, self._export, lambda _: self.after_import(), self._texts.get(path))
+        )
 
     def _export(self, module):
         def note(key):
@@ -140,6 +141,11 @@ def changed_file(name, path, changed):
             if candidate in changed or os.path.realpath(candidate) in changed:
                 return os.path.realpath(candidate)
     return ""
+
+
+def module_spec(name, path, loader):
+    locations = [os.path.dirname(path)] if path.endswith("/__init__.py") else None
+    return importlib.util.spec_from_file_location(name, path, loader=loader, submodule_search_locations=locations)
 
 
 def new_folder(name, path, changed):

@@ -49,7 +49,7 @@ ALLOWED, _KILLED = 0x7FFF0000, 0x80000000
 
 
 def denied(number):
-    """What a call gets that fails with this `errno`."""
+    """The answer to a call that fails with this `errno`."""
     return 0x00050000 | number
 
 

@@ -15,12 +15,12 @@ import types
 import pytest
 from _pytest import doctest
 from apart_assertions import AssertionWatch
-from apart_code import EXPORT, Loader, changed_file, find_elsewhere, is_plain, new_folder
+from apart_code import EXPORT, Loader, changed_file, find_elsewhere, is_plain, module_spec, new_folder
 from apart_codec import Handle
 from apart_context import JudgeContext, Replacements
-from apart_objects import give_fields, give_signature
+from apart_objects import give_fields, give_signature, make_stub
 from apart_peer import AT_ONCE, EXIT_AT_ONCE, Gone, Peer
-from apart_rules import COMPARISONS, NO_MIRROR, SPECIAL, VALUE_OPERATORS, CannotCross
+from apart_rules import COMPARISONS, NO_MIRROR, SPECIAL, CannotCross
 from apart_wrong import CHANCE, copy_of, perturbed, wrong_operands
 
 # What the code's process is started with; the variables of the tests follow, without those that tell of tests.
@@ -136,10 +136,10 @@ class Judge(Peer):
         finally:
             self._is_tolerant = False
 
-    def _begin(self, values, roots):
+    def begin(self, values, roots):
         if self.broken or os.getpid() != self._pid:
             raise CannotCross(self.broken or "a forked process asked")
-        super()._begin(values, roots)
+        super().begin(values, roots)
 
     def end(self):
         self.broken = self.broken or AT_ONCE
@@ -415,36 +415,10 @@ class Conversation:
         return self.peer.describe(made, module, key, is_bare)
 
     def _plain(self, module, key, name, is_bare, is_new):
-        if name == "__exit__":
+        def ask(args, keywords):
+            return self.peer.call(module, key, is_bare, args, keywords)
 
-            def stub(*args, **keywords):
-                result = self.peer.call(module, key, is_bare, args, keywords)
-                if result and len(args) > 2:
-                    self.peer.note_swallowed(args[2])
-                return result
-        elif name in COMPARISONS:
-
-            def stub(*args, **_keywords):
-                peer = self.peer
-                owner = type(args[0]).__name__
-                return peer.compare(owner, name, args, lambda given: peer.call(module, key, is_bare, given, {}), is_new)
-        elif SPECIAL.match(name) and name not in VALUE_OPERATORS:
-
-            def stub(*args, **keywords):
-                peer = self.peer
-                owner = type(args[0]).__name__
-                return peer.operate(owner, name, args, lambda given: peer.call(module, key, is_bare, given, keywords))
-        elif name == "__init__":
-
-            def stub(*args, **keywords):
-                peer = self.peer
-                return peer.call(module, key, is_bare, peer.arguments(args), keywords)
-        else:
-
-            def stub(*args, **keywords):
-                return self.peer.call(module, key, is_bare, args, keywords)
-
-        return stub
+        return make_stub(name, ask, lambda: self.peer, is_new=is_new)
 
     def _generator(self, module, key, is_bare):
         def stub(*args, **keywords):
@@ -629,10 +603,9 @@ class _Finder(importlib.abc.MetaPathFinder):
         return None if changes is None else self._spec(name, origin, changes)
 
     def _spec(self, name, path, changes):
-        locations = [os.path.dirname(path)] if path.endswith("/__init__.py") else None
         if changes["is_new"]:
-            loader = _NewModule(self._conversation)
-            return importlib.machinery.ModuleSpec(name, loader, origin=path, is_package=locations is not None)
+            is_package, loader = path.endswith("/__init__.py"), _NewModule(self._conversation)
+            return importlib.machinery.ModuleSpec(name, loader, origin=path, is_package=is_package)
         conversation = self._conversation
 
         def export(module):
@@ -651,7 +624,7 @@ class _Finder(importlib.abc.MetaPathFinder):
             name, path, set(changes["stubs"]), export, lambda module: conversation.finish(module, changes)
         )
         loader.fallback = _NewModule(conversation)
-        return importlib.util.spec_from_file_location(name, path, loader=loader, submodule_search_locations=locations)
+        return module_spec(name, path, loader)
 
 
 class _OwnLoader(Loader):

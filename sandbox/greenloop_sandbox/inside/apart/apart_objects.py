@@ -211,32 +211,11 @@ class Objects:
         def ask(args, keywords):
             return self.request("method", self.objects[number], key, args, keywords)
 
-        if self.is_judge and key in COMPARISONS:
+        async def stub(*args, **keywords):
+            return await self.request_async("method", self.objects[number], key, args, keywords)
 
-            def stub(*args, **_keywords):
-                return self.compare(class_name, key, args, lambda given: ask(given, {}), is_new=True)
-        elif flavour == "async":
-
-            async def stub(*args, **keywords):
-                return await self.request_async("method", self.objects[number], key, args, keywords)
-        elif self.is_judge and key == "__init__":
-
-            def stub(*args, **keywords):
-                return ask(self.arguments(args), keywords)
-        elif self.is_judge and SPECIAL.match(key) and key not in VALUE_OPERATORS:
-
-            def stub(*args, **keywords):
-                return self.operate(class_name, key, args, lambda given: ask(given, keywords))
-        else:
-
-            def stub(*args, **keywords):
-                if key in ("__repr__", "__str__"):
-                    self.note_shown(class_name)
-                result = ask(args, keywords)
-                if key == "__exit__" and result and len(args) > 2:
-                    self.note_swallowed(args[2])
-                return result
-
+        is_plain = flavour != "async" or (self.is_judge and key in COMPARISONS)
+        stub = make_stub(key, ask, lambda: self, class_name, is_new=True) if is_plain else stub
         stub.__name__ = stub.__qualname__ = key
         return stub
 
@@ -268,6 +247,32 @@ class Objects:
         for key, each in list(held.items()):
             if type(each) is kind and type(key) is str:
                 self._index(module, path + "." + key, each, depth + 1)
+
+
+def make_stub(name, ask, find_peer, class_name="", is_new=False):
+    """A function that asks the other side; the judge asks more of comparisons, operators and constructors.
+
+    `class_name`: it is a method of a mirror of this class.
+    """
+    compares = name in COMPARISONS
+    operates = bool(SPECIAL.match(name)) and name not in VALUE_OPERATORS
+
+    def stub(*args, **keywords):
+        peer = find_peer()
+        if peer.is_judge and compares:
+            owner = class_name or type(args[0]).__name__
+            return peer.compare(owner, name, args, lambda given: ask(given, {}), is_new)
+        if peer.is_judge and operates:
+            owner = class_name or type(args[0]).__name__
+            return peer.operate(owner, name, args, lambda given: ask(given, keywords))
+        if class_name and name in ("__repr__", "__str__"):
+            peer.note_shown(class_name)
+        result = ask(peer.arguments(args) if peer.is_judge and name == "__init__" else args, keywords)
+        if name == "__exit__" and result and len(args) > 2:
+            peer.note_swallowed(args[2])
+        return result
+
+    return stub
 
 
 def fields_of(kind):

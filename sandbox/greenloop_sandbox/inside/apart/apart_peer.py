@@ -4,6 +4,7 @@ A message is four bytes of length and one JSON object: {"k": kind, "v": values, 
 one side waits for its answer, it serves the questions of the other.
 """
 
+import contextlib
 import json
 import struct
 import threading
@@ -147,7 +148,21 @@ class Peer(Objects):
     def why_gone(self, error):
         return "the other process is gone, or its message cannot be read (%s)" % error
 
-    def _begin(self, values, roots):
+    @contextlib.contextmanager
+    def _asking(self, values, roots):
+        """The frame of a question: its objects are known, and nobody else asks meanwhile."""
+        self.begin(values, roots)
+        try:
+            yield
+        except CannotCross as error:
+            self.give_up(error)
+            raise
+        finally:
+            self._frames.pop()
+            self._windows.pop()
+            self._lock.release()
+
+    def begin(self, values, roots):
         if not self._lock.acquire(timeout=WAIT):
             self.end()
             raise CannotCross(AT_ONCE)
@@ -155,31 +170,19 @@ class Peer(Objects):
         self._windows.append((set(outer[0]), set(outer[1])))
         self._frames.append((values, roots))
 
-    def _end(self):
-        self._frames.pop()
-        self._windows.pop()
-        self._lock.release()
-
     def request(self, kind, *values, roots=()):
         """Asks the other side and returns its answer; raises what was raised there."""
-        self._begin(values, roots)
-        try:
+        with self._asking(values, roots):
             self.send(kind, values)
             while True:
                 answer, got = self.receive()
                 if answer in _ANSWERS:
                     return self._result(answer, got)
                 self._serve(answer, got)
-        except CannotCross as error:
-            self.give_up(error)
-            raise
-        finally:
-            self._end()
 
     async def request_async(self, kind, *values, roots=()):
         """As `request`, where the other side may have awaitables of this one awaited."""
-        self._begin(values, roots)
-        try:
+        with self._asking(values, roots):
             self.send(kind, values)
             while True:
                 answer, got = self.receive()
@@ -195,11 +198,6 @@ class Peer(Objects):
                 except BaseException as error:
                     reply = "raise", [error]
                 self.send(*reply)
-        except CannotCross as error:
-            self.give_up(error)
-            raise
-        finally:
-            self._end()
 
     @staticmethod
     def _result(answer, values):

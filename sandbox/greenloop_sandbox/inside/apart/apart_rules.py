@@ -7,8 +7,6 @@ modules. The judge believes nothing that the code says: it takes plain data, ins
 sources use, and names that it can resolve itself, never a function or class of the code.
 """
 
-import builtins
-import enum
 import functools
 import re
 import sys
@@ -277,9 +275,3 @@ def solid_base(kind):
 
 def _bare(value):
     return value.__func__ if isinstance(value, (staticmethod, classmethod)) else value
-
-
-BUILTIN_EXCEPTIONS = tuple(
-    value for value in vars(builtins).values() if isinstance(value, type) and issubclass(value, BaseException)
-)
-ENUM = enum.Enum
