@@ -73,10 +73,10 @@ def run_pytest(request, report, key, scratch, sign, siblings, session=None, mark
 
 def _put_apart(request, root, scratch, send, siblings):
     """Makes the plugin of a run whose changed code is in another process."""
-    judge, complete = siblings["apart_judge"], siblings["apart_changes"].complete
+    stubs, complete = siblings["apart_stubs"], siblings["apart_changes"].complete
     folder = os.path.dirname(os.path.abspath(__file__))
-    conversation, reason = judge.start(request, judge.CODES, root, scratch, folder, complete)
-    return conversation.plugin(send) if conversation is not None else judge.Refusal(reason, send)
+    conversation, reason = stubs.start(request, stubs.CODES, root, scratch, folder, complete)
+    return conversation.plugin(send) if conversation is not None else stubs.Refusal(reason, send)
 
 
 # -- the report -----------------------------------------------------------------------------------------------------

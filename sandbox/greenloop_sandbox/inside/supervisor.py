@@ -33,7 +33,7 @@ LOADED_WHEN_IDLE = (
     "line_tracer",
     "call_costs",
     "failure_inspection",
-    "apart_judge",
+    "apart_stubs",
 )
 
 
@@ -127,19 +127,9 @@ def _idle_tasks(siblings):
 
 # The code's process gets all but the last, in this order; each imports some of those before it.
 APART = (
-    "filters",
-    "rules",
-    "codec",
-    "objects",
-    "peer",
-    "context",
-    "view",
-    "code",
-    "changes",
-    "assertions",
-    "wrong",
-    "judge",
-)
+    "filters", "rules", "handles", "values", "encoder", "decoder", "objects", "peer", "context", "view", "code",
+    "changes", "assertions", "wrong", "judge", "stubs",
+)  # fmt: skip
 FOR_THE_CODE = APART[: APART.index("changes")]
 
 
@@ -253,7 +243,7 @@ def _load_together(names):
     finally:
         for name in loaded:
             del sys.modules[name]
-    loaded["apart_judge"].CODES = [("apart_" + name, _unnamed(code_of("apart_" + name))) for name in FOR_THE_CODE]
+    loaded["apart_stubs"].CODES = [("apart_" + name, _unnamed(code_of("apart_" + name))) for name in FOR_THE_CODE]
     return loaded
 
 

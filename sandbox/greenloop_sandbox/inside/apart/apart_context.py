@@ -15,7 +15,8 @@ import types
 import warnings
 import weakref
 
-from apart_codec import Decoder, Encoder
+from apart_decoder import Decoder
+from apart_encoder import Encoder
 from apart_rules import FUNCTIONS, NEVER, CannotCross, module_of
 
 PLAIN = (int, str, bool, float, type(None), bytes)

@@ -13,7 +13,7 @@ import operator
 import sys
 import types
 
-from apart_codec import ASKED_BY_BOTH, ASKED_BY_CODE, Handle, LentHandle, handle_class
+from apart_handles import ASKED_BY_BOTH, ASKED_BY_CODE, Handle, LentHandle, handle_class
 from apart_rules import (
     COMPARISONS,
     FUNCTIONS,

@@ -10,7 +10,9 @@ import struct
 import threading
 import types
 
-from apart_codec import OPERATIONS, PAYLOADS, Decoder, Encoder, Handle
+from apart_decoder import PAYLOADS, Decoder
+from apart_encoder import Encoder
+from apart_handles import OPERATIONS, Handle
 from apart_objects import Objects
 from apart_rules import SHOWN, SPECIAL, CannotCross, Rules
 

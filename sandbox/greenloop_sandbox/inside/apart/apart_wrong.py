@@ -13,8 +13,9 @@ import string
 import types
 
 from apart_code import is_plain
-from apart_codec import Handle, attributes_of, slots_of
+from apart_handles import Handle
 from apart_rules import is_python_class, solid_base
+from apart_values import attributes_of, slots_of
 
 DAY = datetime.timedelta(days=1)
 SHIFTED = {datetime.date: DAY, datetime.datetime: DAY, datetime.timedelta: DAY}

@@ -270,7 +270,7 @@ def test_a_container_keeps_its_kind():
 
 # -- whatever it is told ------------------------------------------------------------------------------------------------
 
-TAGS = sorted(apart["apart_codec"].BY_TAG)
+TAGS = sorted(apart["apart_decoder"].BY_TAG)
 FORMS = ["l", "d", "S", "ba", "lk", "io", "h", "fn", "C", "o", "x", "zz"]
 NUMBERS = ["c1", "c2", "j1", "j2", "g|shop|REGISTRY", "g|os|system", "g|a", ""]
 WORDS = st.sampled_from(

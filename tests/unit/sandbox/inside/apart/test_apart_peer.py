@@ -99,7 +99,7 @@ def test_a_message_that_is_too_large_is_not_sent(monkeypatch):
 
 
 def test_more_objects_than_a_message_may_have_are_not_sent(monkeypatch):
-    monkeypatch.setattr(apart["apart_codec"], "MOST_OBJECTS", 50)
+    monkeypatch.setattr(apart["apart_encoder"], "MOST_OBJECTS", 50)
     with conversation(ok=lambda *_: 1) as judge, pytest.raises(CannotCross, match="more than 50 objects"):
         judge.ask("ok", [[] for _ in range(60)])
 

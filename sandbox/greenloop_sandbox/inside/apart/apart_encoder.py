@@ -1,0 +1,202 @@
+"""Encodes a message between judge and code as JSON: a closed set of types, no code.
+
+A mutable object has a number that both sides keep, so that identity, cycles and changes in place survive a call; of
+objects that the other side knows only changed states are sent. What cannot be copied crosses as a handle, on which the
+other side may call back.
+"""
+
+import collections
+import enum
+import io
+import math
+import operator
+import threading
+import types
+
+from apart_handles import Handle
+from apart_rules import FUNCTIONS, SPECIAL, CannotCross, solid_base
+from apart_values import BY_KIND, BY_VALUE, FROZEN, GROUP, attributes_of, members_of, slots_of, text_of
+
+MOST_OBJECTS = 400_000  # in one message
+LOCKS = {type(threading.Lock()): "Lock", type(threading.RLock()): "RLock"}
+
+
+class Encoder:
+    """Encodes one message: its values, and the states of all objects that hang on them and have changed."""
+
+    def __init__(self, peer):
+        self.peer, self.states, self.seen, self.bare = peer, {}, set(), set()
+        self._todo, self._in_instance, self._children = collections.deque(), False, []
+
+    def message(self, values, roots):
+        encoded = [self.encode(value) for value in values]
+        for root in roots:
+            self.encode(root)
+        known = self.peer.known
+        while self._todo:
+            number, value, is_bare = self._todo.popleft()
+            self._in_instance = not (is_bare and type(value) in (list, dict, set, bytearray))
+            if is_bare and not self._in_instance:
+                self.bare.add(number)
+            shape = _shape(value)
+            entry = known.get(number)
+            if entry is not None and shape is not None and entry.children is not None and _is_same(shape, entry.shape):
+                for child, held in entry.children:
+                    self._note(child, held)
+                continue
+            self._children = children = []
+            state = self._state(value, type(value))
+            if entry is None and number[0] == "g":
+                pass  # a named object of a module: at first sight it is the same on both sides
+            elif entry is None or entry.state != state:
+                self.states[number] = state
+            known[number] = Known(shape, state, children)
+            if len(self.seen) > MOST_OBJECTS:
+                raise CannotCross("more than %d objects" % MOST_OBJECTS)
+        return encoded
+
+    def encode(self, value):
+        kind = type(value)
+        if value is None or kind is bool or kind is str:
+            return value
+        if kind is int:
+            return value if -(1 << 53) < value < 1 << 53 else ["i", hex(value)]
+        if kind is float:
+            return value if math.isfinite(value) else ["f", repr(value)]
+        by_value = BY_VALUE.get(kind) or (kind.__name__ in FROZEN and BY_VALUE[FROZEN[kind.__name__]])
+        return by_value(self, value) if by_value else self._encode_object(value, kind)
+
+    def _encode_object(self, value, kind):
+        peer, rules = self.peer, self.peer.rules
+        if issubclass(kind, Handle):
+            return ["s", self._note(value._apart_number, None)]
+        number = peer.numbers.get(id(value))
+        if number is None:
+            if issubclass(kind, (type, *FUNCTIONS)):
+                name = rules.name_of(value)
+                if name:
+                    return ["g", *name]
+            elif kind is types.ModuleType:
+                if value.__name__.split(".")[0] in rules.modules:
+                    return ["m", value.__name__]
+            elif issubclass(kind, enum.Enum):
+                if value._name_ in kind.__members__:
+                    return ["e", self.encode(kind), value._name_]
+                return ["ev", self.encode(kind), self.encode(value._value_)]
+            elif kind is types.MethodType:
+                if self._is_plain_method(value):
+                    return ["bm", self.encode(value.__self__), value.__name__]
+            else:
+                for test, encode in BY_KIND:
+                    if test(value, kind):
+                        encoded = encode(self, value)
+                        if encoded is not None:
+                            return encoded
+            path = peer.path_of(value)
+            number = peer.share(value, "g|%s|%s" % path if path else None)
+        return ["s", self._note(number, value)]
+
+    def _is_plain_method(self, value):
+        owner, name = value.__self__, value.__name__
+        if SPECIAL.match(name) or getattr(owner, name, None) != value:
+            return False
+        if isinstance(owner, type):
+            return self.peer.rules.name_of(owner) is not None
+        return not self.peer.is_opaque(owner, type(owner)) and (
+            self.peer.is_judge or self.peer.rules.is_own(type(owner))
+        )
+
+    def _note(self, number, value):
+        """Notes that an object belongs to the message; its state is looked at later."""
+        # Of a stand-in for the other side's function or class, what it holds is not looked at.
+        is_foreign = number[0] == self.peer.other_tag
+        is_stand_in = value is None or (is_foreign and isinstance(value, (type, types.FunctionType)))
+        self._children.append((number, None if is_stand_in else value))
+        if number not in self.seen:
+            self.seen.add(number)
+            if not is_stand_in:
+                self._todo.append((number, value, not self._in_instance))
+        return number
+
+    def flat(self, table):
+        return [each for pair in table.items() for each in (self.encode(pair[0]), self.encode(pair[1]))]
+
+    def _state(self, value, kind):
+        encode, peer = self.encode, self.peer
+        if kind is list:
+            return ["l", *map(encode, value)]
+        if kind is dict:
+            return ["d", *self.flat(value)]
+        if kind is set:
+            return ["S", *map(encode, value)]
+        if kind is bytearray:
+            return ["ba", text_of(bytes(value))]
+        if kind in LOCKS:
+            return ["lk", LOCKS[kind]]
+        if kind in (io.StringIO, io.BytesIO):
+            closed = value.closed
+            return ["io", kind.__name__, None if closed else encode(value.getvalue()), 0 if closed else value.tell()]
+        if kind is object:
+            return ["o", encode(kind), [], None]
+        if isinstance(value, type):
+            return peer.class_state(self, value)
+        if peer.is_judge and kind is types.FunctionType:
+            return peer.function_state(self, value)
+        if peer.is_opaque(value, kind):
+            return peer.handle_state(self, value, kind)
+        if isinstance(value, BaseException):
+            cause = encode(value.__cause__)  # the context stays: it may hold anything
+            args = (value.message, tuple(value.exceptions)) if isinstance(value, GROUP) else value.args
+            args, attributes = encode(args), self.flat({**members_of(value, kind), **attributes_of(value)})
+            return ["x", encode(kind), args, attributes, cause, value.__suppress_context__]
+        return ["o", encode(kind), self.flat(attributes_of(value)), self._payload(value, solid_base(kind))]
+
+    def _payload(self, value, base):
+        """The part of an instance that a built-in base holds."""
+        encode = self.encode
+        if base in (object, types.SimpleNamespace):
+            return None
+        if base is collections.deque:
+            return ["t", value.maxlen, *map(encode, base.__iter__(value))]
+        if base is collections.defaultdict:
+            return ["t", encode(value.default_factory), *self.flat(dict.copy(value))]
+        if issubclass(base, dict):
+            return ["t", *[each for pair in dict.items(value) for each in map(encode, pair)]]
+        if base in (list, tuple, set, frozenset):
+            return ["t", *map(encode, base.__iter__(value))]
+        if base is str:
+            return str.__str__(value)
+        if base in (int, float):
+            return encode(base.__int__(value) if base is int else base.__float__(value))
+        if base in BY_VALUE and base.__module__ == "datetime":
+            return BY_VALUE[base](self, value)
+        return encode(bytes(value)) if base in (bytes, bytearray) else encode(complex(value))
+
+
+class Known:
+    """Shared knowledge of an object: its shape (to see a change), its encoded state, and the objects that it holds."""
+
+    __slots__ = ("children", "shape", "state")
+
+    def __init__(self, shape, state, children):
+        self.shape, self.state, self.children = shape, state, children
+
+
+def _shape(value):
+    """A shallow copy that shows a change in place without encoding anything; None where there is no cheap one."""
+    kind = type(value)
+    if kind is list:
+        return list(value)
+    if kind is dict:
+        return [*value.keys(), *value.values()]
+    if isinstance(value, (type, BaseException)) or solid_base(kind) is not object:
+        return None
+    try:
+        held = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return None
+    return None if slots_of(kind) else [kind, *held.keys(), *held.values()]
+
+
+def _is_same(one, other):
+    return other is not None and len(one) == len(other) and all(map(operator.is_, one, other))

@@ -1,0 +1,90 @@
+"""Stand-ins for objects that cannot be copied between judge and code: what is asked of them is asked over there."""
+
+import functools
+import operator
+
+from apart_rules import CannotCross
+
+
+class Handle:
+    """Stands for an object of the other process. In the judge it answers no comparison."""
+
+    __slots__ = ("__weakref__", "_apart_kind", "_apart_number", "_apart_peer", "_apart_roots")
+
+    def __getattr__(self, name):
+        return self._apart_peer.get_attribute(self, name)
+
+    def __setattr__(self, name, value):
+        self._apart_peer.request("op", "setattr", self, name, value)
+
+    def __copy__(self):
+        if callable(self):
+            return self  # as of a function
+        raise CannotCross("a handle was copied")
+
+    def __deepcopy__(self, _memo):
+        return self.__copy__()
+
+    def __reduce_ex__(self, _protocol):
+        raise CannotCross("a handle was pickled")
+
+
+class LentHandle(Handle):
+    """The judge's object in the hands of the code: it may ask more, and the judge decides."""
+
+    __slots__ = ()
+    __hash__ = object.__hash__
+
+    @property
+    def __class__(self):
+        return self._apart_kind or type(self)
+
+    def __eq__(self, other):
+        return self is other or self._apart_peer.ask_handle("eq", self, (other,))
+
+
+AWAITED = ("anext", "aenter", "aexit")
+
+
+def _forward(operation):
+    if operation == "call":
+        return lambda self, *args, **keywords: self._apart_peer.ask_handle("call", self, args, keywords)
+    if operation == "await":
+        return lambda self: self._apart_peer.await_handle(self).__await__()
+    if operation in AWAITED:
+        return lambda self, *args: self._apart_peer.await_handle(self._apart_peer.ask_handle(operation, self, args))
+    return lambda self, *args: self._apart_peer.ask_handle(operation, self, args)
+
+
+# Operations on a handle; the second ones only in the code's process.
+ASKED_BY_BOTH = (
+    "call", "iter", "next", "await", "len", "getitem", "setitem", "delitem", "enter", "exit", "str", "repr", "fspath",
+    "aiter", "anext", "aenter", "aexit",
+)  # fmt: skip
+ASKED_BY_CODE = (
+    "lt", "gt", "le", "ge", "add", "sub", "mul", "truediv", "mod", "contains", "bool", "int", "float", "index",
+    "reversed",
+)  # fmt: skip
+OPERATIONS = {
+    "len": len, "iter": iter, "next": next, "repr": repr, "str": str, "bool": bool, "float": float, "int": int,
+    "index": operator.index, "getitem": operator.getitem, "setitem": operator.setitem, "delitem": operator.delitem,
+    "contains": operator.contains, "eq": operator.eq, "lt": operator.lt, "gt": operator.gt, "le": operator.le,
+    "ge": operator.ge, "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
+    "mod": operator.mod, "reversed": reversed, "fspath": lambda value: type(value).__fspath__(value),
+    "enter": lambda value: type(value).__enter__(value),
+    "exit": lambda value, *args: type(value).__exit__(value, *args),
+    "aiter": lambda value: type(value).__aiter__(value), "anext": lambda value: type(value).__anext__(value),
+    "aenter": lambda value: type(value).__aenter__(value),
+    "aexit": lambda value, *args: type(value).__aexit__(value, *args),
+    "call": lambda value, *args, **keywords: value(*args, **keywords),
+}  # fmt: skip
+
+
+@functools.lru_cache(maxsize=None)
+def handle_class(base, names):
+    """A class of handles with those special methods that the object has, as far as they are allowed on this side."""
+    allowed = ASKED_BY_BOTH if base is Handle else ASKED_BY_BOTH + ASKED_BY_CODE
+    methods = {"__%s__" % name: _forward(name) for name in names if name in allowed}
+    if "call" in names:
+        methods["__doc__"] = property(lambda handle: handle._apart_peer.get_attribute(handle, "__doc__"))
+    return type(base.__name__, (base,), {"__slots__": (), **methods})
