@@ -219,6 +219,16 @@ async def test_a_package_that_cannot_be_had_is_named(opened, root, index, lines,
     assert own_containers() == []
 
 
+async def test_a_wheel_that_would_leave_its_folder_is_refused(opened, root, index):
+    wheel(index, "glsample", "1.0")
+    with zipfile.ZipFile(index / "glsample-1.0-py3-none-any.whl", "a") as archive:
+        archive.writestr("../../../../../.greenloop/packages/pytest/__init__.py", "")
+    (root / "requirements.txt").write_text("glsample==1.0\n")
+    with pytest.raises(CannotVerifyError, match="outside the target directory"):
+        await opened()
+    assert own_containers() == []
+
+
 async def test_two_that_want_the_same_image_make_it_once(root, index, forget):
     wheel(index, "glsample", "1.0")
     (root / "requirements.txt").write_text("glsample>=0.1\n")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import re
 import tarfile
 import tomllib
@@ -12,43 +11,32 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from greenloop_sandbox.container.build_container import run_container
+from greenloop_sandbox.container.build_container import run_container, write_archive
 from greenloop_sandbox.container.engine import Engine
 from greenloop_sandbox.container.image_python import ImagePython
-from greenloop_sandbox.container.unpack_wheels import LayerArchive
 from greenloop_sandbox.errors import CannotVerifyError
 
 BUILD_SECONDS = 900
 MAX_BYTES = 512 << 20
 FOLDER = "/.greenloop/build"
 DEFAULT_REQUIREMENTS = ("setuptools", "wheel")
-# Calls the hooks of PEP 517 as a build front end does.
 PROGRAM = """
-import importlib, json, os, sys
-folder, settings = sys.argv[1], json.loads(sys.argv[2])
-os.chdir(os.path.join(folder, "source"))
-site = os.path.join(folder, "site")
-sys.path[:0] = [os.path.abspath(path) for path in settings["path"]] + [os.getcwd(), site]
-os.environ["PYTHONPATH"] = site
-module, _, attribute = settings["backend"].partition(":")
-backend = importlib.import_module(module)
-for part in filter(None, attribute.split(".")):
-    backend = getattr(backend, part)
-os.makedirs(os.path.join(folder, "out"))
-backend.build_wheel(os.path.join(folder, "out"))
+import glob, os, subprocess, sys
+os.chdir(sys.argv[1])
+options = ["--no-index", "--find-links=wheels", "--no-deps", "--no-cache-dir", "--disable-pip-version-check"]
+pip = [*glob.glob("pip/*.whl"), "pip"][0] + "/pip"
+sys.exit(subprocess.call([sys.executable, pip, "wheel", *options, "--wheel-dir=out", "./source"]))
 """
 
 
-def read_build_settings(source: Path) -> tuple[list[str], str, list[str]]:
-    """Reads the build settings of a source without running it: requirements, backend, folders with the backend."""
+def read_build_requirements(source: Path) -> list[str]:
+    """Reads what a source needs to be built, without running it."""
     table: Mapping[str, Any] = {}
     with contextlib.suppress(ValueError, OSError, AttributeError):
         table = tomllib.loads((source / "pyproject.toml").read_text(encoding="utf-8")).get("build-system", {})
     requirements = [line for line in table.get("requires", ()) if isinstance(line, str)] or list(DEFAULT_REQUIREMENTS)
-    backend = str(table.get("build-backend") or "setuptools.build_meta:__legacy__")
-    if backend.startswith("setuptools"):
-        requirements.append("wheel")  # older versions require it only when they are called
-    return requirements, backend, [entry for entry in table.get("backend-path", ()) if isinstance(entry, str)]
+    # Older versions of setuptools require wheel only when they are called.
+    return [*requirements, "wheel"] if "setuptools" in str(table.get("build-backend", "setuptools")) else requirements
 
 
 def build_wheel(
@@ -57,25 +45,20 @@ def build_wheel(
     python: ImagePython,
     title: str,
     source: Path,
+    pip: Path,
     wheels: Sequence[Path],
     folder: Path,
     should_stop: Callable[[], bool],
 ) -> Path:
-    """Builds the wheel of an unpacked source in `folder`; `wheels` are the build requirements.
+    """Builds the wheel of an unpacked source in `folder`; `wheels` are the build requirements, `pip` builds it.
 
     Raises `CannotVerifyError` naming the package (`title`).
     """
-    _requirements, backend, path = read_build_settings(source)
     layer = folder / "build.tar"
-    with LayerArchive(layer) as archive:
-        archive.add_wheels(wheels, python, f"{FOLDER}/site")
-        for file in sorted(source.rglob("*")):
-            if file.is_file() and not file.is_symlink():
-                mode = 0o755 if file.stat().st_mode & 0o100 else 0o644
-                archive.add_file(f"{FOLDER}/source/{file.relative_to(source).as_posix()}", file.read_bytes(), mode)
-    arguments = [FOLDER, json.dumps({"backend": backend, "path": path})]
+    contents = {f"wheels/{wheel.name}": wheel for wheel in wheels} | {"source": source, f"pip/{pip.name}": pip}
+    write_archive(layer, {f"{FOLDER[1:]}/{path}": content for path, content in contents.items()})
     with run_container(
-        engine, image, PROGRAM, arguments, layer=layer, seconds=BUILD_SECONDS, should_stop=should_stop
+        engine, image, PROGRAM, [FOLDER], layer=layer, seconds=BUILD_SECONDS, should_stop=should_stop
     ) as finished:
         if finished.status:
             raise CannotVerifyError(

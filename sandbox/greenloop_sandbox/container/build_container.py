@@ -1,11 +1,13 @@
-"""Runs one Python program in a throw-away container without network, to build images; never for tests."""
+"""Runs one Python program over an archive of files in a throw-away container without network, to build images."""
 
 from __future__ import annotations
 
 import contextlib
+import io
 import re
+import tarfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,6 +43,30 @@ class FinishedContainer:
                 raise CannotVerifyError(f"A build produced more than {max_bytes >> 20} MiB.")
             chunks.append(chunk)
         return b"".join(chunks)
+
+
+def write_archive(file: Path, contents: Mapping[str, bytes | Path], folders: Mapping[str, int] | None = None) -> None:
+    """Writes a tar archive for `/` of an image: contents, files and whole folders by their path in it, owned by root.
+
+    `folders` are empty, by path with their mode.
+    """
+
+    def as_root(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+        member.uid = member.gid = 0
+        return None if "__pycache__" in member.name else member
+
+    with tarfile.open(file, mode="w") as tar:
+        for path, mode in (folders or {}).items():
+            member = tarfile.TarInfo(path)
+            member.type, member.mode = tarfile.DIRTYPE, mode
+            tar.addfile(member)
+        for path, content in contents.items():
+            if isinstance(content, Path):
+                tar.add(content, path, filter=as_root)
+            else:
+                member = tarfile.TarInfo(path)
+                member.size = len(content)
+                tar.addfile(member, io.BytesIO(content))
 
 
 @contextlib.contextmanager

@@ -11,21 +11,23 @@ import json
 import logging
 import tempfile
 import time
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from importlib import metadata
 from pathlib import Path
 
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from greenloop_sandbox import locks
+from greenloop_sandbox import locks, payload
 from greenloop_sandbox.cache import cache_folder
 from greenloop_sandbox.container import base, build, image, image_python, prune
 from greenloop_sandbox.container.bounded_process import make_runner
-from greenloop_sandbox.container.build_container import run_container
+from greenloop_sandbox.container.build_container import run_container, write_archive
 from greenloop_sandbox.container.engine import Engine
 from greenloop_sandbox.container.fetch import Fetcher, NoWheelError
-from greenloop_sandbox.container.unpack_wheels import LayerArchive
 from greenloop_sandbox.errors import CannotVerifyError
 from greenloop_sandbox.locks import PackageSources, Pin
 from greenloop_sandbox.records import SandboxSpec
@@ -33,7 +35,12 @@ from greenloop_sandbox.records import SandboxSpec
 log = logging.getLogger(__name__)
 
 REPOSITORY = "greenloop-project"
-BUILDER_VERSION = "1"  # a new value rebuilds every image
+BUILDER_VERSION = "2"  # a new value rebuilds every image
+# Installs the packages in the container where this machine's pip is too new for its Python; it runs from its wheel.
+PIP = Pin(
+    name="pip", version="25.3", hashes=("sha256:9655943313a94722b7774661c21049070f6bbb0a1516bf02f7c8d5d9201514cd",)
+)
+MAX_BYTES = 8 << 30  # unpacked; a zip bomb must not fill the disk
 MAX_BUILDS = 20  # packages of one project that may be built from source
 MAX_RESOLUTIONS = 200
 
@@ -134,7 +141,7 @@ class _ImageBuilder:
             python = image_python.parse(finished.output)
         with tempfile.TemporaryDirectory(prefix="greenloop-packages-", dir=base.large_temporary_folder()) as temporary:
             folder = Path(temporary)
-            for name in ("made", "wheels", "pip"):
+            for name in ("made", "wheels", "pip", "installer"):
                 (folder / name).mkdir()
             fetcher = Fetcher(
                 run_program=make_runner(self.should_stop),
@@ -143,11 +150,21 @@ class _ImageBuilder:
                 temporary_folder=folder / "pip",
             )
             wheels = self._wheels(fetcher, folder)
+            _check_size(wheels)
             layer = folder / "layer.tar"
-            with LayerArchive(layer) as archive:
-                archive.add_wheels(wheels, python)
+            pip = self._installer(fetcher, folder)
+            contents = {wheel.name: wheel for wheel in wheels} | {f"pip/{pip.name}": pip}
+            write_archive(layer, {f"{build.FOLDER[1:]}/{path}": wheel for path, wheel in contents.items()})
             self.report_status(f"adding {len(wheels)} packages to the image")
             image.add_layer(self.engine, self.base_image, target, layer, kind="project", should_stop=self.should_stop)
+
+    def _installer(self, fetcher: Fetcher, folder: Path) -> Path:
+        """The pip that works in the container: that of this machine, or another one's wheel."""
+        own, required = payload.find_package("pip"), metadata.metadata("pip")["Requires-Python"]
+        if own is not None and SpecifierSet(required or "").contains(fetcher.python.version):
+            return own
+        present = list((folder / "installer").glob("*.whl"))
+        return (present or fetcher.fetch_wheels([PIP], folder / "installer"))[0]
 
     def _wheels(self, fetcher: Fetcher, folder: Path) -> list[Path]:
         resolution = _resolution_file(self.version, self.lock)
@@ -219,7 +236,7 @@ class _ImageBuilder:
             build_folder = Path(temporary)
             build_fetcher = replace(fetcher, temporary_folder=build_folder)
             source = build_fetcher.fetch_source(package)
-            requirements, _backend, _path = build.read_build_settings(source)
+            requirements = build.read_build_requirements(source)
             try:
                 build_wheels = build_fetcher.fetch_wheels(
                     build_fetcher.resolve(requirements, (), build_folder), build_folder
@@ -235,6 +252,7 @@ class _ImageBuilder:
                 fetcher.python,
                 title,
                 source,
+                self._installer(fetcher, folder),
                 build_wheels,
                 build_folder,
                 self.should_stop,
@@ -244,6 +262,19 @@ class _ImageBuilder:
     def _warn(self, notes: tuple[str, ...] | list[str]) -> None:
         for note in notes:
             log.warning("%s", note)
+
+
+def _check_size(wheels: list[Path]) -> None:
+    """Raises `CannotVerifyError` for packages that are too large, and for files that are not wheels."""
+    size = 0
+    for wheel in wheels:
+        try:
+            with zipfile.ZipFile(wheel) as archive:
+                size += sum(info.file_size for info in archive.infolist())
+        except (zipfile.BadZipFile, OSError) as error:
+            raise CannotVerifyError(f"{wheel.name} cannot be unpacked: {error}") from error
+    if size > MAX_BYTES:
+        raise CannotVerifyError(f"The project's packages take more than {MAX_BYTES >> 30} GiB.")
 
 
 def _save_resolution(file: Path, pins: list[Pin]) -> None:

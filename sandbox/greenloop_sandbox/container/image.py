@@ -22,12 +22,12 @@ from greenloop_sandbox.errors import CannotVerifyError
 log = logging.getLogger(__name__)
 
 REPOSITORY = "greenloop-python"
-COMPILE_SECONDS = 900
+INSTALL_SECONDS = 900
 
 
 def image_name(version: tuple[int, int]) -> str:
     """Repository and tag, which identify Python, pytest and the recipe: another recipe is another image."""
-    recipe = hashlib.sha256(pytest_wheels.pins_file(version).read_bytes() + _compile_source().encode()).hexdigest()[:8]
+    recipe = hashlib.sha256(pytest_wheels.pins_file(version).read_bytes() + _install_program().encode()).hexdigest()[:8]
     return f"{REPOSITORY}:{version[0]}.{version[1]}-pytest{pytest_wheels.pytest_version(version)}-{recipe}"
 
 
@@ -58,19 +58,19 @@ def ensure(
     return target
 
 
-def _compile_source() -> str:
-    return (payload.folder() / "image" / "compile.py").read_text(encoding="utf-8")
+def _install_program() -> str:
+    return (payload.folder() / "image" / "install.py").read_text(encoding="utf-8")
 
 
 def add_layer(
     engine: Engine, base_image: str, target: str, layer: Path, *, kind: str, should_stop: Callable[[], bool] = bool
 ) -> None:
-    """Adds the archive to the base image, compiles it in a container without network, and commits the result.
+    """Adds the archive to the base image, installs and compiles it without network, and commits the result.
 
     `kind` is a label of the image. Raises `CannotVerifyError`, or what the engine raises.
     """
     with run_container(
-        engine, base_image, _compile_source(), layer=layer, seconds=COMPILE_SECONDS, should_stop=should_stop
+        engine, base_image, _install_program(), layer=layer, seconds=INSTALL_SECONDS, should_stop=should_stop
     ) as finished:
         if finished.status:
             raise CannotVerifyError(

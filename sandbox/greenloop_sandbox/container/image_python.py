@@ -1,4 +1,4 @@
-"""Describes the Python of an image: its markers, its package folders, and the wheels it can install."""
+"""Describes the Python of an image: its markers, and the wheels it can install."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from greenloop_sandbox.errors import CannotVerifyError
 
 QUERY_PROGRAM = """
-import json, os, platform, sys, sysconfig
+import json, os, platform, sys
 full = platform.python_version()
 print(json.dumps({
-    "paths": sysconfig.get_paths(), "executable": sys.executable, "libc": platform.libc_ver(),
+    "libc": platform.libc_ver(),
     "markers": {
         "implementation_name": sys.implementation.name, "implementation_version": full, "os_name": os.name,
         "platform_machine": platform.machine(), "platform_release": platform.release(),
@@ -29,10 +29,8 @@ _LEGACY = {17: "manylinux2014", 12: "manylinux2010", 5: "manylinux1"}
 
 @dataclass(frozen=True, kw_only=True)
 class ImagePython:
-    """`paths` are sysconfig's, `markers` PEP 508's, `glibc_minor` the minor version of glibc 2 (0: another libc)."""
+    """`markers` are PEP 508's, `glibc_minor` the minor version of glibc 2 (0: another libc)."""
 
-    paths: Mapping[str, str]
-    executable: str
     markers: Mapping[str, str]
     glibc_minor: int
 
@@ -68,8 +66,6 @@ def parse(text: str) -> ImagePython:
         described = json.loads(text.strip().splitlines()[-1])
         kind, _, version = described["libc"][0], None, described["libc"][1]
         libc = int(version.split(".")[1]) if kind == "glibc" and version.startswith("2.") else 0
-        return ImagePython(
-            paths=described["paths"], executable=described["executable"], markers=described["markers"], glibc_minor=libc
-        )
+        return ImagePython(markers=described["markers"], glibc_minor=libc)
     except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
         raise CannotVerifyError(f"The image's Python cannot be identified: {text.strip()[-200:]}") from error

@@ -10,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 
 from greenloop_sandbox import payload
-from greenloop_sandbox.container.unpack_wheels import LayerArchive
+from greenloop_sandbox.container.build_container import write_archive
 from greenloop_sandbox.errors import CannotVerifyError
 
 PACKAGES = ".greenloop/packages"  # boot.py looks for it there
@@ -42,10 +42,8 @@ def write_layer(file: Path, version: tuple[int, int], run_program: Callable[[lis
 
     `run_program(arguments, seconds)` runs a program and returns its output; it raises `CannotVerifyError` on failure.
     """
-    with tempfile.TemporaryDirectory(prefix="greenloop-wheels-") as folder, LayerArchive(file) as archive:
-        # A container's tmpfs on it takes over the mode of this folder.
-        archive.add_folder("tmp", 0o1777)
-        files: dict[str, bytes] = {}
+    files: dict[str, bytes] = {}
+    with tempfile.TemporaryDirectory(prefix="greenloop-wheels-") as folder:
         try:
             run_program(_download_command(version, folder), DOWNLOAD_SECONDS)
         except CannotVerifyError:
@@ -57,8 +55,8 @@ def write_layer(file: Path, version: tuple[int, int], run_program: Callable[[lis
             with zipfile.ZipFile(wheel) as unpacked:
                 names = [name for name in unpacked.namelist() if not name.endswith("/") and ".data/" not in name]
                 files |= {name: unpacked.read(name) for name in names}
-        for name, data in files.items():
-            archive.add_file(f"{PACKAGES}/{name}", data)
+    # A container's tmpfs on /tmp takes over the mode of this folder.
+    write_archive(file, {f"{PACKAGES}/{name}": data for name, data in files.items()}, {"tmp": 0o1777})
 
 
 def borrowed_files() -> dict[str, bytes]:
