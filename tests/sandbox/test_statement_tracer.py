@@ -98,5 +98,5 @@ async def test_recursion_that_nearly_fills_the_stack(traced):
 
 async def test_a_loop_without_end_is_ended(traced):
     found, result = await traced("m.endless()")
-    assert result.failure.type == "EnoughSeen"
+    assert result.failure.type == "LineLimitReached"
     assert found.lines == {"m.py": {LINES["while True:"], LINES["pass"]}}

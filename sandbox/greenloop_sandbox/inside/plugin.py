@@ -46,10 +46,13 @@ def run_pytest(request, report, key, scratch, sign, siblings, session=None, mark
         plugins.append(
             siblings["function_tracer"].plugin(root, send, siblings["failure_display"], siblings["trace_gaps"])
         )
+    traced = siblings["traced_cases"] if request["watch"] or request["statements"] or request["profile"] else None
     if request["watch"]:
-        plugins.append(siblings["line_tracer"].plugin(root, request["watch"], send, siblings["safe_repr"]))
+        make_lines = siblings["line_tracer"].with_values(siblings["safe_repr"])
+        plugins.append(traced.plugin(root, request["watch"], "watch", send, make_lines))
     if request["statements"]:
-        plugins.append(siblings["statement_tracer"].plugin(root, request["statements"], send))
+        make_lines = siblings["statement_tracer"].Statements
+        plugins.append(traced.plugin(root, request["statements"], "statements", send, make_lines))
     if request["inspect"] is not None:
         plugins.append(
             siblings["failure_inspection"].plugin(
@@ -57,8 +60,8 @@ def run_pytest(request, report, key, scratch, sign, siblings, session=None, mark
             )
         )
     if request["profile"] is not None:
-        wanted = request["profile"]
-        plugins.append(siblings["line_profiler"].plugin(root, wanted["lines"], wanted["memory"], send))
+        files, by_file = traced.spans_by_file(root, request["profile"]["lines"])
+        plugins.append(siblings["line_profiler"].plugin(files, by_file, request["profile"]["memory"], send))
     if request["apart"] is not None:
         plugins.append(_put_apart(request["apart"], root, scratch, send, siblings))
     if marks is not None:

@@ -30,6 +30,7 @@ LOADED_WHEN_IDLE = (
     "doctest_cases",
     "function_tracer",
     "safe_repr",
+    "traced_cases",
     "line_tracer",
     "call_costs",
     "failure_inspection",

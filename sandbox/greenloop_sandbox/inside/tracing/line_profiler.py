@@ -4,7 +4,6 @@ The seconds of a line include what it calls. A line's bytes are the most that we
 was allocated when it began. A case that has run `MAX_EVENTS` lines goes on without being profiled.
 """
 
-import os
 import sys
 import time
 import tracemalloc
@@ -14,17 +13,12 @@ import pytest
 MAX_EVENTS = 300_000  # lines run by one case
 
 
-def plugin(root, spans, memory, send):
+def plugin(files, by_file, memory, send):
     """Makes the plugin that sends one `profile` record for each case that reaches its end.
 
-    `spans`: [[path, start, end]] are profiled line by line; `memory`: the most bytes in use are recorded, too, of the
-    whole case where there are no spans.
+    `files` and `by_file` are profiled line by line (traced_cases.py); `memory`: the most bytes in use are recorded,
+    too, of the whole case where there are no files.
     """
-    files = list(dict.fromkeys(path for path, _start, _end in spans))
-    by_file = {}
-    for path, start, end in spans:
-        by_file.setdefault(os.path.join(root, path), (files.index(path), []))[1].append((start, end))
-
     start, stop, in_use = tracemalloc.start, tracemalloc.stop, tracemalloc.get_traced_memory
 
     class Profile:
