@@ -76,7 +76,7 @@ async def test_the_line_that_only_the_failing_case_runs_comes_first(measured):
     assert scores[5] == 1.0
     assert all(scores[line] < 1.0 for line in (2, 4))
     assert not {3, 6} & set(scores)
-    assert sum(run.statements is not None for run in runs) == 1
+    assert sum(bool(run.statements) for run in runs) == 1
 
 
 async def test_a_function_whose_examples_fail(measured):
