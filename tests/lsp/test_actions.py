@@ -6,11 +6,9 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.text.uris import path_from_uri
-from greenloop.engine.presets import offered_presets
 
 from .conftest import EVERYTHING, without
 
-PRESETS = len(offered_presets())
 # Of a function that is not known to pass, only whoever asks by kind gets these.
 IMPROVE = {"refactor.rewrite.greenloop.improve": 2}
 
@@ -46,21 +44,16 @@ async def test_on_a_test_it_is_a_quick_fix_and_on_a_function_a_rewrite(editor):
     ("name", "only", "kinds"),
     [
         ("test_m.py", ["quickfix"], {"quickfix": 2}),
-        ("test_m.py", ["refactor"], {"refactor.rewrite": 2, "refactor.rewrite.greenloop.preset": PRESETS}),
-        ("test_m.py", ["refactor.rewrite"], {"refactor.rewrite": 2, "refactor.rewrite.greenloop.preset": PRESETS}),
-        (
-            "test_m.py",
-            ["refactor.rewrite.greenloop"],
-            {"refactor.rewrite.greenloop": 2, "refactor.rewrite.greenloop.preset": PRESETS},
-        ),
-        ("test_m.py", ["refactor.rewrite.greenloop.preset"], {"refactor.rewrite.greenloop.preset": PRESETS}),
+        ("test_m.py", ["refactor"], {"refactor.rewrite": 2}),
+        ("test_m.py", ["refactor.rewrite"], {"refactor.rewrite": 2}),
+        ("test_m.py", ["refactor.rewrite.greenloop"], {"refactor.rewrite.greenloop": 2}),
         ("test_m.py", ["source"], {"source.greenloop.refineAll": 1, "source.greenloop.runTest": 1}),
         ("test_m.py", ["source.greenloop.runTest"], {"source.greenloop.runTest": 1}),
         ("test_m.py", ["source.organizeImports"], {}),
         ("test_m.py", ["refactor.rewriteX"], {}),
         ("m.py", ["quickfix"], {}),
         ("m.py", ["source"], {}),
-        ("m.py", ["refactor"], {"refactor.rewrite": 1, **IMPROVE, "refactor.rewrite.greenloop.preset": PRESETS}),
+        ("m.py", ["refactor"], {"refactor.rewrite": 1, **IMPROVE}),
         ("m.py", ["refactor.rewrite.greenloop.improve"], IMPROVE),
     ],
 )
@@ -73,15 +66,14 @@ async def test_only_is_respected(editor, name, only, kinds):
 async def test_every_kind_is_everything(editor):
     await editor.start()
     found = Counter(action["kind"].split(".")[0] for action in await editor.actions(only=[""]))
-    assert found == {"quickfix": 2, "refactor": PRESETS, "source": 2}
+    assert found == {"quickfix": 2, "source": 2}
 
 
-async def test_a_preset_of_an_action_is_used(editor):
+async def test_a_preset_of_a_request_is_used(editor):
     await editor.start()
-    (action,) = [each for each in await editor.actions(only=["refactor"]) if "preset reflexion" in each["title"]]
     arguments = {"uri": editor.uri("test_m.py"), "position": {"line": 3, "character": 0}, "preset": "reflexion"}
-    assert action["command"]["arguments"] == [arguments]
     assert (await editor.call("greenloop/refine", arguments))["solved"]
+    assert (await editor.state())["settings"][0][1] == "reflexion"
 
 
 async def test_nothing_elsewhere(editor):
@@ -127,18 +119,6 @@ async def test_after_a_result(editor):
     assert titles(await editor.actions("m.py", 1)) == improved
     await editor.action("Discard")
     assert titles(await editor.actions("m.py", 1)) == ["Refine until tests pass: double"]
-
-
-async def test_single_attempts_come_to_who_asks_by_kind(editor):
-    await editor.start(model="play:stuck")
-    await editor.action("Refine")
-    await unsolved(editor)
-    offered = await editor.actions(only=["refactor.rewrite.greenloop.attempt"])
-    numbers = {each["command"]["arguments"][0]["attempt"] for each in offered}
-    assert {each["command"]["command"] for each in offered} == {"greenloop.showAttempt", "greenloop.compare"}
-    assert 0 in numbers
-    assert not [each for each in titles(offered) if each.startswith("Compare with attempt 0")]
-    assert any("(previous): test_double" in title for title in titles(offered))
 
 
 async def test_where_a_failure_stands_in_another_function_it_is_about_the_test(editor):

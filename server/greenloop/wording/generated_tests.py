@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from greenloop.core.events import Specified
 from greenloop.core.records.spec import USER_PROVENANCES, Case, Provenance, Spec
-from greenloop.core.text.redact import clean_for_display
 from greenloop.wording.markup import code
 
 LABELS = {
@@ -86,12 +85,9 @@ def _short(text: str) -> str:
     return one_line if len(one_line) <= LONGEST else one_line[: LONGEST - 1] + "…"
 
 
-def list_item(row: SpecRow, *, markup: bool) -> str:
-    """A test as an item of a list, with its worth; one that no longer counts is struck through."""
-    source = code(row.source) if markup else clean_for_display(row.source)
-    if row.is_discarded:
-        source = f"~~{source}~~" if markup else f"[{source}]"
-    return f"- {source} {row.why}"
+def list_item(row: SpecRow) -> str:
+    """A test as an item of a Markdown list, with its worth; one that no longer counts is struck through."""
+    return f"- ~~{code(row.source)}~~ {row.why}" if row.is_discarded else f"- {code(row.source)} {row.why}"
 
 
 class ChangedTests:

@@ -11,6 +11,7 @@ import textwrap
 from greenloop.core.text.redact import clean_for_display
 
 WIDTH = 100  # characters of a line of prose
+STRUCK = r"~~`([^`]*)`~~"
 
 
 def code(text: str) -> str:
@@ -24,6 +25,18 @@ def code_block(text: str, language: str) -> str:
     longest = max((len(ticks) for ticks in re.findall(r"`+", body)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{body}\n{fence}"
+
+
+def without_markup(text: str) -> str:
+    """The same text for a client that shows no Markdown: without the marks of code; struck-out code is in brackets."""
+    lines, fence = [], ""
+    for line in text.split("\n"):
+        ticks = re.match(r"`{3,}", line)
+        if ticks and (not fence or line == fence):
+            fence = "" if fence else ticks[0]
+            continue
+        lines.append(line if fence else re.sub(r"(?:\*\*)?`([^`]*)`(?:\*\*)?", r"\1", re.sub(STRUCK, r"[\1]", line)))
+    return "\n".join(lines)
 
 
 def wrap(text: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from greenloop.core.events import Specified
 from greenloop.core.records.spec import Case, Provenance, Spec
 from greenloop.wording.generated_tests import ChangedTests, SpecRow, list_item
+from greenloop.wording.markup import without_markup
 
 VOTES = Case(id="t.py::a", path="t.py", line=1, provenance=Provenance.DESIGNED, source="assert f(1) == 2")
 HOLDS = replace(VOTES, id="t.py::b", source="assert f(0) == 0", provenance=Provenance.CONFIRMED)
@@ -30,5 +31,5 @@ def test_only_changes_are_listed_again():
 
 def test_an_item_is_struck_through_where_it_no_longer_counts():
     row = SpecRow(source="assert a | b", why="removed by you", is_discarded=True)
-    assert list_item(row, markup=True) == "- ~~`assert a ¦ b`~~ removed by you"
-    assert list_item(row, markup=False) == "- [assert a | b] removed by you"
+    assert list_item(row) == "- ~~`assert a ¦ b`~~ removed by you"
+    assert without_markup(list_item(row)) == "- [assert a ¦ b] removed by you"

@@ -45,7 +45,7 @@ export function refusalProblem(params: RefusedParams): Problem {
 }
 
 /** VS Code hides a message after some seconds unless it is an error with buttons. */
-function severityOf(reason: string): Problem["severity"] {
+function severityOf(reason: string): NonNullable<Problem["severity"]> {
   return STAYING.has(reason) ? "error" : HARMLESS.has(reason) ? "information" : "warning";
 }
 

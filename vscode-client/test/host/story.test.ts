@@ -25,8 +25,6 @@ test("a failing test, a function and a docstring have code actions", async () =>
   assert.equal(kinds(await codeActions("test_begin.py", 4, `${REFINE}test_begin`), REFINE), "quickfix");
   assert.equal(kinds(await codeActions("begin.py", 1, `${REFINE}begin`), REFINE), "refactor.rewrite");
   await codeActions("documented.py", 2, "Implement from docstring: triple");
-  const presets = await codeActions("test_begin.py", 4, "", "refactor.rewrite.greenloop.preset");
-  assert.ok(presets.some((each) => each.title.includes("self-debug")), presets.map((each) => each.title).join("\n"));
 });
 
 story("a run shows its attempts and is applied as one edit, which one undo reverts", async () => {

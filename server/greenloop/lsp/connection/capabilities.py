@@ -25,7 +25,6 @@ class Capabilities:
     document_changes: bool = False
     create_files: bool = False
     action_literals: bool = False
-    disabled_actions: bool = False
     llm_tag: bool = False
     markdown_hover: bool = False
     related_information: bool = False
@@ -62,7 +61,6 @@ def read_capabilities(capabilities: lsp.ClientCapabilities, client_name: str = "
         create_files=lsp.ResourceOperationKind.Create
         in (declared("workspace.workspace_edit.resource_operations") or ()),
         action_literals=declared("text_document.code_action.code_action_literal_support") is not None,
-        disabled_actions=bool(declared("text_document.code_action.disabled_support")),
         llm_tag=lsp.CodeActionTag.LlmGenerated in (declared("text_document.code_action.tag_support.value_set") or ()),
         markdown_hover=lsp.MarkupKind.Markdown in (declared("text_document.hover.content_format") or ()),
         related_information=bool(declared("text_document.publish_diagnostics.related_information")),

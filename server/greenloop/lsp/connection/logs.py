@@ -16,7 +16,7 @@ import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,6 @@ FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 SIZE = 1 << 20  # bytes of a log file; one older file is kept
 FILES = 5  # files of ended servers that are kept
 HELD = 200  # records that wait for the client
-BETWEEN = 0.2  # seconds between two batches to the client
 
 log = logging.getLogger(__name__)
 
@@ -84,66 +83,37 @@ def connect(send: Callable[[int, str], None]) -> None:
 
 
 class ToClient(logging.Handler):
-    """Holds the newest records until the client is ready; sends them in batches, from any thread."""
+    """Holds the newest records until the client is ready; sends them from any thread, but none that sending causes."""
 
     def __init__(self, level: int) -> None:
         super().__init__(level)
-        self._held: deque[tuple[int, str]] = deque()
-        self._dropped = 0
+        self._held: deque[tuple[int, str]] = deque(maxlen=HELD)
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._send: Callable[[int, str], None] | None = None
-        self._due = False
+        self._send: Callable[[int, str], None] = lambda _level, _text: None
         self._sending: int | None = None
 
     def connect(self, loop: asyncio.AbstractEventLoop, send: Callable[[int, str], None]) -> None:
-        with self._locked():
-            self._loop, self._send = loop, send
-            self._wake()
+        self._loop, self._send = loop, send
+        loop.call_soon(self._flush)
 
     def emit(self, record: logging.LogRecord) -> None:
-        # Records logged while sending would be sent again, forever.
         is_own = record.name.startswith("greenloop")
         if self._sending == threading.get_ident() or (record.levelno < logging.WARNING and not is_own):
             return
-        if len(self._held) == HELD:
-            self._held.popleft()
-            self._dropped += 1
         self._held.append((record.levelno, _format_for_client(record, is_own=is_own)))
-        self._wake()
-
-    def _wake(self) -> None:
-        if self._loop is None or self._due or not self._held:
-            return
-        self._due = True
-        try:
-            self._loop.call_soon_threadsafe(self._loop.call_later, BETWEEN, self._flush)
-        except RuntimeError:
-            # The loop is closed: the server has ended.
-            self._loop = None
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: the server has ended
+                self._loop.call_soon_threadsafe(self._flush)
 
     def _flush(self) -> None:
-        with self._locked():
-            batch, self._held, self._due = list(self._held), deque(), False
-            dropped, self._dropped = self._dropped, 0
-        if dropped:
-            batch.insert(0, (logging.WARNING, f"{dropped} earlier lines were left out."))
         self._sending = threading.get_ident()
         try:
-            for level, text in batch:
-                if self._send is not None:
-                    self._send(level, text)
+            while self._held:
+                self._send(*self._held.popleft())
         except Exception:  # noqa: BLE001 - a failing log must not stop anything, and cannot be logged
             self._loop = None
         finally:
             self._sending = None
-
-    @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
-        self.acquire()
-        try:
-            yield
-        finally:
-            self.release()
 
 
 class _File(RotatingFileHandler):

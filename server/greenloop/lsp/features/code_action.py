@@ -7,8 +7,8 @@ The actions of `available_actions`, the most useful first, are offered by these 
   nothing else.
 - Further actions on a run have the kind `refactor.rewrite.greenloop`. They are also sent when the user requests all
   actions: many editors cannot filter by kind, and each must be able to cancel a run and apply its result.
-- Goals for a function that is not known to pass, presets, single attempts, all tests of a class and
-  (`source.greenloop`) of a file are only sent when requested by kind.
+- Goals for a function that is not known to pass, all tests of a class and (`source.greenloop`) of a file are only sent
+  when requested by kind.
 
 They never import the user's code, need no resolve, and are never preferred over the editor's own fixes.
 """

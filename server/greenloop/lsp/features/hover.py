@@ -16,7 +16,7 @@ from greenloop.lsp.presenters import hover_text, lens_titles
 from greenloop.lsp.presenters.notifications import name_cells
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.results import TestResults
-from greenloop.wording.markup import code_block
+from greenloop.wording.markup import code_block, without_markup
 
 # Maximum tests of a class that a hover lists.
 MOST = 30
@@ -35,23 +35,24 @@ def register(server: LanguageServer, editor: Editor, runs: Runs, results: TestRe
         target = locations.target_at(file, line)
         if target is None or not target.start <= line <= target.end:
             return None
-        markdown = client.capabilities.markdown_hover
-        value = attempts(file, target, markdown=markdown) or last_results(file, target, markdown=markdown)
+        value = attempts(file, target) or last_results(file, target)
         if not value:
             return None
-        kind = lsp.MarkupKind.Markdown if markdown else lsp.MarkupKind.PlainText
+        kind = lsp.MarkupKind.Markdown
+        if not client.capabilities.markdown_hover:
+            value, kind = without_markup(value), lsp.MarkupKind.PlainText
         hovered = line_range(line, file.text, documents.position_codec)
         return lsp.Hover(
             contents=lsp.MarkupContent(kind=kind, value=value), range=relative_range(hovered, file.lines_before)
         )
 
-    def attempts(file: locations.ProjectFile, target: Target, *, markdown: bool) -> str:
+    def attempts(file: locations.ProjectFile, target: Target) -> str:
         run = runs.find(file.root, target.path, target.qualname)
         if run is None or not (run.attempts or run.progress.specified or run.runs_ahead):
             return ""
-        return name_cells(documents, run, hover_text.markdown(run) if markdown else hover_text.plain(run))
+        return name_cells(documents, run, hover_text.markdown(run))
 
-    def last_results(file: locations.ProjectFile, target: Target, *, markdown: bool) -> str:
+    def last_results(file: locations.ProjectFile, target: Target) -> str:
         """The last result of a test, or of each test of a class; "" without any."""
         if target.kind is not TargetKind.TEST:
             return ""
@@ -71,4 +72,4 @@ def register(server: LanguageServer, editor: Editor, runs: Runs, results: TestRe
             if state:
                 rows.append(f"{heading.qualname}: {state}")
         text = "\n".join([*rows[:MOST], *([f"… {len(rows) - MOST} more"] if len(rows) > MOST else [])])
-        return code_block(text, "text") if markdown and text else text
+        return code_block(text, "text") if text else ""

@@ -38,29 +38,16 @@ _DIFFS: WeakKeyDictionary[Run, dict[int, tuple[object, str]]] = WeakKeyDictionar
 
 def markdown(run: Run) -> str:
     """The hover: state, costs of lines, attempts, looks, plans, diff of the best or shown attempt, origin of tests."""
-    return _write(run, markup=True)
-
-
-def plain(run: Run) -> str:
-    """The same hover for editors that show plain text."""
-    return _write(run, markup=False)
-
-
-def _write(run: Run, *, markup: bool) -> str:
-    def block(text: str, language: str = "text") -> str:
-        return code_block(text, language) if markup else text.rstrip("\n")
-
-    costs = [HEAT, block(rows)] if (rows := heat(run)) else []
-    parts = [f"**{code(title(run))}**" if markup else title(run), *_estimate(run), *costs, *_table(run)]
-    parts += map(code, _tampering(run)) if markup else _tampering(run)
-    parts += [*describe_asked(run, markup=markup), *list_all_looks(run, markup=markup)]
+    costs = [HEAT, code_block(rows, "text")] if (rows := heat(run)) else []
+    parts = [f"**{code(title(run))}**", *_estimate(run), *costs, *_table(run), *map(code, _tampering(run))]
+    parts += [*describe_asked(run), *list_all_looks(run)]
     if attempt := _explained_attempt(run):
-        parts += [_critic_heading(attempt), block(wrap(explanation(attempt)))]
+        parts += [_critic_heading(attempt), code_block(wrap(explanation(attempt)), "text")]
     for title_line, text in artefacts(run):
-        parts += [title_line, block(text)]
+        parts += [title_line, code_block(text, "text")]
     heading, diff = _change(run)
-    parts += [heading, block(diff, "diff")] if diff else []
-    return "\n\n".join([*parts, *provenance(run), *notes(run, markup=markup), *generated_tests(run, markup=markup)])
+    parts += [heading, code_block(diff, "diff")] if diff else []
+    return "\n\n".join([*parts, *provenance(run), *notes(run), *generated_tests(run)])
 
 
 def heat(run: Run) -> str:
@@ -184,18 +171,18 @@ def provenance(run: Run) -> list[str]:
     return [line for line in sentences if line]
 
 
-def generated_tests(run: Run, *, markup: bool, most: int = TESTS) -> list[str]:
+def generated_tests(run: Run, *, most: int = TESTS) -> list[str]:
     """The tests that greenloop wrote, with the evidence for each; those that no longer count are struck through."""
     if run.progress.specified is None:
         return []
     rows = list_rows(
         run.progress.specified.spec, has_votes=bool(run.progress.specified.reason), discarded=_struck_out(run)
     )
-    shown = [list_item(row, markup=markup) for row in rows[:most]]
+    shown = [list_item(row) for row in rows[:most]]
     if len(rows) > most:
         shown.append(f"- … {len(rows) - most} more")
-    doubts = [clean_for_display(doubt) for doubt in run.progress.specified.spec.doubts]
-    doubt_lines = [f"In doubt: {code(doubt) if markup else doubt}" for doubt in doubts]
+    doubts = run.progress.specified.spec.doubts
+    doubt_lines = [f"In doubt: {code(doubt)}" for doubt in doubts]
     return ["\n".join(part) for part in (shown, doubt_lines) if part]
 
 

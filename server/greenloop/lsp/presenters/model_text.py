@@ -17,27 +17,25 @@ def model_name(run: Run) -> str:
     return clean_for_display(describe_model(run.started.model, run.started.kind)) if run.started else ""
 
 
-def describe_asked(run: Run, *, markup: bool) -> list[str]:
+def describe_asked(run: Run) -> list[str]:
     """A sentence: `Model: openai/gpt-5.1 (capable), 1 question, 3 looks, 12,300 tokens.`; none before the start."""
     name = model_name(run)
-    shown = code(name) if markup and name else name
-    return [f"Model: {', '.join(filter(None, [shown, describe_questions(run.attempts)]))}."] if name else []
+    return [f"Model: {', '.join(filter(None, [code(name), describe_questions(run.attempts)]))}."] if name else []
 
 
-def list_all_looks(run: Run, *, markup: bool, most: int = LOOKS) -> list[str]:
+def list_all_looks(run: Run, *, most: int = LOOKS) -> list[str]:
     """The first looks of a run, below the attempt that they came before; of the chosen attempt only its own."""
     parts = []
     left = most
     for number, looks in run.progress.looks_by_attempt.items():
         if run.view.chosen_attempt in (None, number) and left > 0:
-            rows = [clean_for_display(row) for row in list_looks(looks, left)]
-            listed = "\n".join(f"- {code(row) if markup else row}" for row in rows)
+            listed = "\n".join(f"- {code(row)}" for row in list_looks(looks, left))
             parts.append(f"Looks before attempt {number}:\n\n{listed}")
             left -= len(looks)
     return parts
 
 
-def notes(run: Run, *, markup: bool) -> list[str]:
+def notes(run: Run) -> list[str]:
     """Lists points to check in the change of a solved run, a line each."""
     found = list_notes(run.outcome) if run.outcome is not None else ()
-    return [f"Note: {code(note) if markup else clean_for_display(note)}" for note in found]
+    return [f"Note: {code(note)}" for note in found]

@@ -146,10 +146,10 @@ def attempts_page(runs: Sequence[Run]) -> str:
             _heading(run),
             code(hover_text.state(run)),
             attempt_table(run.attempts),
-            *describe_asked(run, markup=True),
+            *describe_asked(run),
             *hover_text.provenance(run),
         ]
-        parts += hover_text.generated_tests(run, markup=True, most=TESTS)
+        parts += hover_text.generated_tests(run, most=TESTS)
         for attempt in run.attempts:
             parts += _attempt(run, attempt)
     return _limit_length("\n\n".join(parts) + "\n")

@@ -21,7 +21,7 @@ from greenloop.lsp.runs.apply_edit import EditApplier
 from greenloop.lsp.runs.goals import Goals
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.results import TestResults
-from greenloop.lsp.state.run import Phase, Run, short_name
+from greenloop.lsp.state.run import Run, short_name
 from greenloop.wording.outcome import outcome_in_short
 
 MORE = "refactor.rewrite.greenloop"
@@ -32,8 +32,6 @@ IMPLEMENT = "Implement from docstring"
 FILL = "Fill this class"
 RUN = "Run in the sandbox"
 VERIFY = "Verify again with your edits"
-# How many of a run's newest attempts have actions.
-NEWEST = 3
 
 
 FurtherAction = tuple[lsp.CodeAction, str]  # an action that is only offered when its kind is requested, and that kind
@@ -67,21 +65,12 @@ class AvailableActions:
         return [*shown, refine, *show_attempts, *run_tests, *apply, *others, discard, *show_tests]
 
     def further(self, uri: str, file: ProjectFile, target: Target, line: int) -> Iterator[FurtherAction]:
-        """Further actions, and disabled ones with the reason."""
+        """Further actions."""
         run = self._runs.find(file.root, target.path, target.qualname)
-        if run is not None:
-            yield from _single_attempts(uri, run)
         yield from _all_of_class(uri, file, target)
-        if run is None or not run.running:
-            if not self._goals.passes(file, target):
-                for goal in self._goals.sensible(file, target):
-                    yield _improve_action(_location_argument(uri, file, target, line), target, goal), f"{MORE}.improve"
-            yield from _presets(_location_argument(uri, file, target, line), target)
-        elif self._client.capabilities.disabled_actions and self._client.capabilities.action_literals:
-            reason = "its refinement is queued" if run.phase is Phase.QUEUED else "it is being refined"
-            yield _disable(refine_action(uri, file, target, line), reason)
-            if not run.cancellable:
-                yield _disable(_cancel(uri, run), "its result is being applied")
+        if (run is None or not run.running) and not self._goals.passes(file, target):
+            for goal in self._goals.sensible(file, target):
+                yield _improve_action(_location_argument(uri, file, target, line), target, goal), f"{MORE}.improve"
 
     def _improve(self, uri: str, file: ProjectFile, target: Target, line: int) -> list[lsp.CodeAction]:
         """The actions that improve a function whose tests are known to pass, one for each goal."""
@@ -166,11 +155,6 @@ def _location_argument(uri: str, file: ProjectFile, target: Target, line: int) -
     return {"uri": uri, "position": {"line": target.name_line - 1 - file.lines_before, "character": 0}}
 
 
-def _disable(action: lsp.CodeAction, reason: str) -> FurtherAction:
-    action.disabled = lsp.CodeActionDisabled(reason=reason)
-    return action, MORE
-
-
 def _show_tests(uri: str, file: ProjectFile, target: Target, run: Run | None) -> list[lsp.CodeAction]:
     """The action that shows a target's tests, where there are any."""
     function = stored_tests.tested_function(run, file, target)
@@ -201,24 +185,6 @@ def _show_attempts(uri: str, run: Run) -> list[lsp.CodeAction]:
     return [show] if run.attempts else []
 
 
-def _single_attempts(uri: str, run: Run) -> Iterator[FurtherAction]:
-    """Actions that show or compare an attempt, for the attempts close to the shown, best and newest ones."""
-    numbers = [attempt.number for attempt in run.attempts]
-    shown = run.shown_attempt.number if run.shown_attempt is not None else 0
-    best = max(run.attempts, key=lambda attempt: attempt.verdict.score).number if numbers else 0
-    for number in numbers:
-        direction = {-1: " (previous)", 1: " (next)"}.get(number - shown, "")
-        if not direction and number != best and number <= numbers[-1] - NEWEST:
-            continue
-        argument = {**run_argument(uri, run), "attempt": number}
-        if number != shown:
-            show = command(f"Show attempt {number}{direction}: {run.name}", "greenloop.showAttempt", argument)
-            yield show, f"{MORE}.attempt"
-        if number:
-            compare = command(f"Compare with attempt {number}: {run.name}", "greenloop.compare", argument)
-            yield compare, f"{MORE}.attempt"
-
-
 def _all_of_class(uri: str, file: ProjectFile, target: Target) -> Iterator[FurtherAction]:
     """The action for all tests of a class, for the class and for a test in it."""
     if target.kind is not TargetKind.TEST:
@@ -228,11 +194,3 @@ def _all_of_class(uri: str, file: ProjectFile, target: Target) -> Iterator[Furth
     if class_names:
         argument: dict[str, object] = {"uri": uri, "target": "::".join([path, *class_names])}
         yield command(f"Refine all failing tests of {class_names[-1]}", "greenloop.refineAll", argument), MORE
-
-
-def _presets(location: dict[str, object], target: Target) -> Iterator[FurtherAction]:
-    from greenloop.api.presets import offered_presets  # noqa: PLC0415 - only needed where the kind is requested
-
-    for name in offered_presets():
-        title = f"Refine with preset {name}: {short_name(target)}"
-        yield command(title, "greenloop.refine", location | {"preset": name}), f"{MORE}.preset"

@@ -13,6 +13,7 @@ from editor_runs import a_run
 from greenloop.core.records.attempt import FeedbackNote
 from greenloop.core.records.spec import Target, TargetKind
 from greenloop.lsp.presenters import hover_text
+from greenloop.wording.markup import without_markup
 
 TARGET = Target(kind=TargetKind.TEST, path="t.py", qualname="t", selector="t.py::t", start=1, end=1, name_line=1)
 
@@ -47,9 +48,9 @@ def test_plan_verification_and_the_newest_reflection_are_shown_concisely(run):
 
 
 def test_the_same_as_plain_text(run):
-    text = hover_text.plain(run)
+    text = without_markup(hover_text.markdown(run))
     assert "Plan:\n\n1. take x\n2. double it\n" in text
-    assert "Reflection of attempt 2:" in text
+    assert "Reflection of attempt 2:\n\nIt adds. ```\n[link](http://x)" in text
     assert "```text" not in text
 
 
