@@ -235,4 +235,6 @@ async def test_without_a_model_a_client_that_cannot_be_asked_reads_the_choices(m
     await modelless.start(**client, model="")
     await modelless.action("Refine")
     await modelless.told("greenloop model pull")
+    await modelless.action("Download the embedded model (1.1 GB)")
+    await modelless.told("The embedded model is ready.")
     assert not modelless.got("window/showMessageRequest")

@@ -1,10 +1,37 @@
-"""The models that the settings name, before a run needs them."""
+"""The models that the settings name, and those that can be chosen on this machine, before a run needs them."""
 
 from __future__ import annotations
 
-from greenloop.models.embedded import default_model
-from greenloop.models.roles import Models
-from greenloop.project.settings import Settings
+import asyncio
+import contextlib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from greenloop.core.errors import ModelError
+from greenloop.core.text.redact import clean_for_display
+from greenloop.models import known_providers, roles
+from greenloop.models.embedded import catalogue, default_model, hardware, weights
+from greenloop.models.provider_errors import TOO_LONG
+from greenloop.models.roles import Models, open_model
+from greenloop.project.settings import EDITOR, Settings
+from greenloop.project.settings import models as named_models
+
+PATIENCE = 2.0  # seconds in which Ollama must answer
+EMBEDDED = "embedded: free, runs on this machine, nothing leaves it"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelChoice:
+    """A model to choose; a name that ends with a slash is a provider's, to be completed with a model.
+
+    `needs` is what must be done before it can be used: `install` (the engine), `pull` (the weights) or nothing.
+    """
+
+    name: str
+    about: str
+    needs: str = ""
 
 
 async def check_models(settings: Settings) -> None:
@@ -12,6 +39,67 @@ async def check_models(settings: Settings) -> None:
     await Models(settings=settings).check()
 
 
+def require_keys(settings: Settings) -> None:
+    """Raises `ModelError` for a known provider whose key is missing; other names are checked when a run begins."""
+    for name in sorted(named_models(settings) - {EDITOR}):
+        if known_providers.find_provider(name):
+            roles.check_model(name, settings, needs_key=True)
+
+
 async def has_model(settings: Settings) -> bool:
     """Is a model configured, or one found on this machine?"""
     return bool(settings.drafter.model) or bool(await default_model.choose(settings))
+
+
+async def list_models(settings: Settings) -> list[ModelChoice]:
+    """The embedded models, those of Ollama, the one of the settings, and the providers whose keys are set."""
+    choices = await asyncio.to_thread(_embedded_choices)
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(PATIENCE):
+            for name in await default_model.ollama_models(default_model.ollama_base(os.environ)):
+                about = "free, on this machine, with Ollama"
+                choices.append(ModelChoice(name=f"ollama/{clean_for_display(name)}", about=about))
+    if settings.model not in ("", EDITOR, *(each.name for each in choices)):
+        choices.append(ModelChoice(name=settings.model, about="from your settings"))
+    for variable in default_model.available_keys(os.environ):
+        provider = default_model.provider_of(variable)
+        about = f"a model of {provider} (API key in {variable}); may cost money"
+        choices.append(ModelChoice(name=f"{provider}/", about=about))
+    return choices
+
+
+def _embedded_choices() -> list[ModelChoice]:
+    """The default model, and the others that are downloaded."""
+    if not hardware.is_engine_installed():
+        about = f"{EMBEDDED}; its engine (greenloop[local]) is not installed"
+        return [ModelChoice(name="local", about=about, needs="install")]
+    default = ModelChoice(name="local", about=EMBEDDED)
+    if weights.downloaded_file() is None:
+        default = ModelChoice(name="local", about=f"{EMBEDDED}; not downloaded yet (1.1 GB)", needs="pull")
+    others = (model.setting for model in weights.downloaded_models() if model.setting != "local")
+    return [default, *(ModelChoice(name=name, about=EMBEDDED) for name in others)]
+
+
+def embedded_weights() -> Path | None:
+    """The weights of the default embedded model; None where they are not downloaded."""
+    return weights.downloaded_file()
+
+
+async def pull_embedded(progress: Callable[[int, int], None]) -> None:
+    """Downloads the default embedded model; `progress` gets bytes done and in total. Raises `ModelError`."""
+    progress(0, catalogue.find(catalogue.DEFAULT).size)
+    await weights.pull(progress)
+
+
+async def why_embedded_cannot_run(settings: Settings) -> str:
+    """Why the default embedded model cannot run on this machine now, with the remedy; "" where it can."""
+    try:
+        await asyncio.to_thread(hardware.check, catalogue.find(catalogue.DEFAULT), settings.embedded)
+    except ModelError as error:
+        return error.advice
+    return ""
+
+
+def is_about_length(sentence: str) -> bool:
+    """Does a provider's sentence say that a prompt is too long for its model?"""
+    return TOO_LONG.search(sentence) is not None

@@ -32,6 +32,7 @@ IMPLEMENT = "Implement from docstring"
 FILL = "Fill this class"
 RUN = "Run in the sandbox"
 VERIFY = "Verify again with your edits"
+PULL = "Download the embedded model (1.1 GB)"
 
 
 FurtherAction = tuple[lsp.CodeAction, str]  # an action that is only offered when its kind is requested, and that kind
@@ -57,7 +58,7 @@ class AvailableActions:
         if run is None:
             return [refine, *run_tests, *others, *show_tests]
         others = [*_continue(uri, file, target, line, run), *others]
-        shown = self._open(uri, run)
+        shown = [*self._download(run), *self._open(uri, run)]
         discard = command(f"Discard attempts: {run.name}", "greenloop.discard", run_argument(uri, run))
         apply, show_attempts = self._apply(uri, run) if run.offered else [], _show_attempts(uri, run)
         if apply and run.improved:
@@ -90,6 +91,13 @@ class AvailableActions:
             return []
         argument: dict[str, object] = {"uri": uri, **({"target": target.selector} if target.qualname else {})}
         return [command(f"{RUN}: {short_name(target)}", "greenloop.runTest", argument)]
+
+    def _download(self, run: Run) -> list[lsp.CodeAction]:
+        """The action that downloads the embedded model, where a run needed one and the client cannot be asked."""
+        can_ask = self._client.capabilities.questions or self._client.capabilities.refusals
+        if can_ask or run.settings.model or not run.needed_model:
+            return []
+        return [command(PULL, "greenloop.pullModel", {})]
 
     def _open(self, uri: str, run: Run) -> list[lsp.CodeAction]:
         """The action that opens the applied result, where it is in another document."""

@@ -31,7 +31,6 @@ from greenloop.lsp.runs.editor_messages import (
     read_info,
     request_params,
 )
-from greenloop.models.provider_errors import TOO_LONG
 from greenloop.project.settings import EDITOR, Settings
 
 # Parallel requests: behind most editors' models is a provider.
@@ -196,7 +195,9 @@ def _problem(error: JsonRpcException) -> ModelError:
         return ModelError("The editor cancelled the request to its language model.", remedy=REMEDY)
     sentence = _sentence(error.message) or "The editor's language model could not be used"
     sentence = sentence if sentence.endswith((".", "!", "?", "…")) else f"{sentence}."
-    if TOO_LONG.search(sentence):
+    from greenloop.api.models import is_about_length  # noqa: PLC0415 - only runs need it, not the start
+
+    if is_about_length(sentence):
         return ContextTooLongError(sentence, remedy=f"Lower `prompt.tokens`. {REMEDY}")
     return ModelError(sentence, remedy=REMEDY)
 

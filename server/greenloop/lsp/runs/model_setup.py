@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 
 from greenloop.core.errors import ModelError
 from greenloop.core.ports import Model
-from greenloop.core.records.outcome import StopReason
 from greenloop.lsp.connection.client import PERSON, Client, with_timeout
 from greenloop.lsp.connection.messages import KEY
 from greenloop.lsp.runs.editor_messages import ModelInfo
@@ -33,11 +32,11 @@ class ModelSetup:
         info = await request_info(self._client) if EDITOR in models(run.settings) else ModelInfo()
 
         def open_model(name: str, settings: Settings) -> Model:
-            from greenloop.models import roles  # noqa: PLC0415 - only runs need it, not the start
+            from greenloop.api import models as api_models  # noqa: PLC0415 - only runs need it, not the start
 
             if name == EDITOR:
                 return EditorModel(self._client, self._streams, settings, info)
-            return roles.open_model(name, settings, keys)
+            return api_models.open_model(name, settings, keys)
 
         return open_model
 
@@ -48,17 +47,17 @@ class ModelSetup:
                 "This editor does not provide a language model.",
                 remedy="Choose another with the setting 'model', such as local.",
             )
+        models_api = await asyncio.to_thread(importlib.import_module, "greenloop.api.models")
         if not self._client.capabilities.keys:
-            await asyncio.to_thread(_require_keys, run.settings)
+            await asyncio.to_thread(models_api.require_keys, run.settings)
         if not run.request.downloads_model:
             return
-        weights = await asyncio.to_thread(importlib.import_module, "greenloop.models.embedded.weights")
 
         def report(done: int, total: int) -> None:
             share = done * 100 // max(total, 1)
             self._runs.set_status(run, f"downloading the model, {share} % of {total / 1e9:.1f} GB")
 
-        await weights.pull(report)
+        await models_api.pull_embedded(report)
         self._client.show_message("The embedded model is ready.")
 
     async def offer(self, run: Run) -> bool:
@@ -66,28 +65,12 @@ class ModelSetup:
 
         A client that declared `refusals` offers it beside the refusal.
         """
-        needs_model = run.result.refusal_code == "model" or (run.outcome and run.outcome.reason is StopReason.MODEL)
-        if not needs_model or run.settings.model or self._client.capabilities.refusals:
+        if not run.needed_model or run.settings.model or self._client.capabilities.refusals:
             return False
-        default_model = await asyncio.to_thread(importlib.import_module, "greenloop.models.embedded.default_model")
-        if await default_model.choose(run.settings):
+        models_api = await asyncio.to_thread(importlib.import_module, "greenloop.api.models")
+        if await models_api.has_model(run.settings) or await models_api.why_embedded_cannot_run(run.settings):
             return False
-        hardware = importlib.import_module("greenloop.models.embedded.hardware")
-        catalogue = importlib.import_module("greenloop.models.embedded.catalogue")
-        try:
-            await asyncio.to_thread(hardware.check, catalogue.find(catalogue.DEFAULT), run.settings.embedded)
-        except ModelError:
-            return False  # it could not run here
         return await self._client.ask(QUESTION, (DOWNLOAD, "Not now")) == DOWNLOAD
-
-
-def _require_keys(settings: Settings) -> None:
-    """Raises `ModelError` for a known provider whose key is missing. Other names are the engine's to check."""
-    from greenloop.models import known_providers, roles  # noqa: PLC0415 - as above
-
-    for name in sorted(models(settings) - {EDITOR}):
-        if known_providers.find_provider(name):
-            roles.check_model(name, settings, needs_key=True)
 
 
 class ApiKeys:

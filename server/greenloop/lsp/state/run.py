@@ -18,7 +18,7 @@ from greenloop.api.state import SessionState
 from greenloop.core.events import Event, Started, Tested
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.goal import Goal
-from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.outcome import Outcome, StopReason
 from greenloop.core.records.spec import Region, Spec, Target
 from greenloop.core.summary import changed_regions
 from greenloop.lsp.state.questions import Question
@@ -221,6 +221,13 @@ class Run:
             return self.outcome is not None
         scores = {attempt.number: attempt.verdict.score for attempt in self.attempts}
         return scores.get(self.outcome.best or 0, 0.0) > scores.get(0, 0.0)
+
+    @property
+    def needed_model(self) -> bool:
+        """Did the run end because it needed a model and had none that works?"""
+        return self.result.refusal_code == "model" or (
+            self.outcome is not None and self.outcome.reason is StopReason.MODEL
+        )
 
     @property
     def shown_attempt(self) -> Attempt | None:
