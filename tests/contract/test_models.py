@@ -21,7 +21,7 @@ FILLED = "'ä'"
 TEXT = "```python\ndef f():\n    return 'ä'\n```\n"
 
 
-@pytest.fixture(params=["scripted", "replay", "litellm"])
+@pytest.fixture(params=["scripted", "replay", "remote"])
 async def model(request, tmp_path, monkeypatch):
     """A model that answers ASK with TEXT and fails the next time it is asked, for OTHER."""
     script = tmp_path / "script.jsonl"
@@ -34,7 +34,7 @@ async def model(request, tmp_path, monkeypatch):
             await recorder.complete(ASK, str)
             await recorder.infill(HOLE, str)
             name = f"replay:{tmp_path / 'replay.jsonl'}"
-        if request.param == "litellm":
+        if request.param == "remote":
             monkeypatch.setenv("CONTRACT_KEY", "contract-key")
             api.script = [openai_api.answer(*TEXT.splitlines(keepends=True)), openai_api.refuse(400, "no")]
             name, settings = "openai/m", Settings(api=ApiSettings(base=api.base, key="CONTRACT_KEY"))

@@ -11,7 +11,7 @@ import pytest
 from greenloop.core.errors import ModelError
 from greenloop.core.ports import calls_tools
 from greenloop.core.records.model import Message, ToolCall
-from greenloop.models.providers import litellm
+from greenloop.models.chat import through_litellm
 from providers import _server, anthropic, openai
 from providers._server import KEY, Answer, Refusal
 from providers.talk import ASK, CALL, PROVIDERS, TEXT, THINKING, Provider, Talk, answered, results
@@ -20,7 +20,7 @@ from providers.talk import ASK, CALL, PROVIDERS, TEXT, THINKING, Provider, Talk,
 @pytest.fixture(autouse=True, scope="module")
 def imported():
     """The import and the first answer take seconds, which are not those of a test."""
-    library = litellm._load()
+    library = through_litellm.load()
     library.completion(model="openai/m", messages=[{"role": "user", "content": "x"}], mock_response="y", api_key="z")
 
 

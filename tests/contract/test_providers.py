@@ -10,7 +10,7 @@ import pytest
 
 from greenloop.core.errors import ContextTooLongError, ModelError
 from greenloop.core.records.model import Message
-from greenloop.models.providers import litellm
+from greenloop.models.chat import through_litellm
 from providers import _server, openai
 from providers._server import KEY, PROMPT, THOUGHT, WRITTEN, Answer, Refusal
 from providers.talk import CALL, PROVIDERS, TEXT, THINKING, Talk, answered, results
@@ -19,7 +19,7 @@ from providers.talk import CALL, PROVIDERS, TEXT, THINKING, Talk, answered, resu
 @pytest.fixture(autouse=True, scope="module")
 def imported():
     """The import and the first answer take seconds, which are not those of a test."""
-    library = litellm._load()
+    library = through_litellm.load()
     library.completion(model="openai/m", messages=[{"role": "user", "content": "x"}], mock_response="y", api_key="z")
 
 

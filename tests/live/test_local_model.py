@@ -15,7 +15,7 @@ import pytest
 from greenloop.core.errors import ContextTooLongError
 from greenloop.core.records.model import ChatRequest, InfillRequest, Message
 from greenloop.models.embedded import lock, server
-from greenloop.models.providers import litellm, local
+from greenloop.models.providers import local, remote
 from greenloop.project.settings import ApiSettings, EmbeddedSettings, Settings
 
 pytestmark = [pytest.mark.needs("model"), pytest.mark.timeout(300)]
@@ -116,7 +116,7 @@ async def test_it_is_shared_with_other_processes(running):
 
 async def test_any_client_reaches_it_as_an_openai_compatible_server(running, monkeypatch):
     monkeypatch.setenv("EMBEDDED_KEY", running.key)
-    model = litellm.create("openai/local", Settings(api=ApiSettings(base=running.base, key="EMBEDDED_KEY")))
+    model = remote.create("openai/local", Settings(api=ApiSettings(base=running.base, key="EMBEDDED_KEY")))
     pieces = []
     reply = await model.complete(ASK, pieces.append)
     assert "def double" in reply.text == "".join(pieces)

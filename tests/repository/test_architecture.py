@@ -27,7 +27,7 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, SOURCES)), "
 
 # What an outer package may be imported by: a module, or everything below a package.
 IMPORTERS = {
-    "litellm": ("greenloop.models.providers.litellm",),
+    "litellm": ("greenloop.models.chat.through_litellm",),
     "docker": ("greenloop_sandbox.backends.docker",),
     "pygls": ("greenloop.lsp",),
     "lsprotocol": ("greenloop.lsp",),

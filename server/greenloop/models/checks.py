@@ -11,7 +11,8 @@ from difflib import get_close_matches
 
 from greenloop.core.errors import ModelError, UsageError
 from greenloop.models import known_models
-from greenloop.models.known_providers import ADDRESSES, find_provider, key_variables, providers
+from greenloop.models.known_providers import ADDRESSES, asks_directly, find_provider, key_variables, providers
+from greenloop.project.environment.installation import install_command
 from greenloop.project.settings import ApiSettings, Settings
 
 # Providers all of whose models are in the table, up to those that are newer than it.
@@ -34,7 +35,12 @@ def check(name: str, settings: Settings, *, needs_key: bool = True) -> None:
             f"The environment variable {api.key}, which `api.key` names, is not set.",
             remedy="Set it to the provider's key, or empty `api.key` to use the provider's usual variable.",
         )
-    if api.base or not providers() or not known_models.table():
+    if not known_models.is_installed() and not asks_directly(full_name(name, api)):
+        raise ModelError(
+            f"{name} is asked through litellm, which is not installed.",
+            remedy=f"Run `{install_command(extra='providers')}`, or name a model of Ollama or OpenAI, or `local`.",
+        )
+    if api.base:
         return
     provider = find_provider(name)
     if not provider:
@@ -70,7 +76,7 @@ def missing_key(name: str, api: ApiSettings) -> tuple[str, str]:
 
 
 def full_name(name: str, api: ApiSettings) -> str:
-    """The name as litellm takes it: with the provider; a server of the user's own speaks OpenAI's protocol."""
+    """The name with its provider; a server of the user's own speaks OpenAI's protocol."""
     provider = find_provider(name)
     if not provider:
         return f"openai/{name}" if api.base else name

@@ -1,4 +1,4 @@
-"""Facts about models by their names, from litellm's table, without its slow import.
+"""Facts about models by their names, from the table of litellm where it is installed, without its slow import.
 
 It must not know what is asked of a model.
 """
@@ -12,6 +12,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from greenloop.core.records.usage import Usage
+
 TABLE = "model_prices_and_context_window_backup.json"
 CHAT = ("chat", "responses")
 
@@ -24,6 +26,17 @@ def known_context(name: str) -> int:
 def known_output(name: str) -> int:
     """The most tokens of an answer; 0 where unknown."""
     return _number(name, "max_output_tokens")
+
+
+def cost(name: str, usage: Usage) -> float | None:
+    """The price of these tokens in US dollars, those from the cache at their own; None where it is unknown."""
+    facts = entry(name)
+    read, written = facts.get("input_cost_per_token"), facts.get("output_cost_per_token")
+    if read is None or written is None:
+        return None
+    cached = facts.get("cache_read_input_token_cost", read)
+    new = usage.prompt_tokens - usage.cached_tokens
+    return float(new * read + usage.cached_tokens * cached + usage.completion_tokens * written)
 
 
 def refuses_tools(name: str) -> bool:
@@ -66,6 +79,11 @@ def table() -> Mapping[str, Mapping[str, Any]]:
     except (OSError, ValueError):
         return {}
     return models
+
+
+def is_installed() -> bool:
+    """Is litellm there, which the extra `providers` brings?"""
+    return find_spec("litellm") is not None
 
 
 def package() -> Path:

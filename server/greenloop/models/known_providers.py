@@ -1,4 +1,4 @@
-"""Finds the provider of a model and the variables of its key, without the slow import of litellm.
+"""Finds the provider of a model, its address and the variables of its key, without the slow import of litellm.
 
 It must not know which keys are set.
 """
@@ -6,6 +6,7 @@ It must not know which keys are set.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -15,6 +16,18 @@ from greenloop.models import known_models
 
 OLLAMA = ("ollama/", "ollama_chat/")
 ADDRESSES = ("OPENAI_BASE_URL", "OPENAI_API_BASE")  # variables of another server with OpenAI's protocol
+# Providers that are asked without litellm: the address of each, where it has one, and the variables of another.
+DIRECT: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "openai": ("https://api.openai.com/v1", ADDRESSES),
+    "openai_like": ("", ("OPENAI_LIKE_API_BASE",)),
+    "hosted_vllm": ("", ("HOSTED_VLLM_API_BASE",)),
+    "llamafile": ("http://127.0.0.1:8080/v1", ("LLAMAFILE_API_BASE",)),
+    "lm_studio": ("http://127.0.0.1:1234/v1", ("LM_STUDIO_API_BASE",)),
+    "ollama": ("", ()),
+    "ollama_chat": ("", ()),
+}
+RESPONSES = "openai/responses/"  # OpenAI's other protocol, which litellm speaks
+OPENAI_NAMES = re.compile(r"(?:ft:)?(?:gpt-|chatgpt-|o\d)")
 NAMES, FIRST = "class LlmProviders(str, Enum):", re.compile(r'^    \w+ = "([^"]+)"', re.MULTILINE)
 COMPATIBLE = "llms/openai_like/providers.json"
 # Providers whose key is in a variable of their own name.
@@ -68,6 +81,17 @@ def find_provider(name: str) -> str:
     return next((each for each in groups if each in providers()), "") or _routed(name)
 
 
+def asks_directly(name: str) -> bool:
+    """Is a model, by its full name, asked without litellm?"""
+    return name.partition("/")[0] in DIRECT and not name.startswith(RESPONSES)
+
+
+def address_of(provider: str) -> str:
+    """The address of a provider that is asked without litellm; empty where it has none."""
+    usual, variables = DIRECT.get(provider, ("", ()))
+    return next(filter(None, map(os.environ.get, variables)), usual)
+
+
 def key_variables(provider: str) -> tuple[str, ...]:
     """The variables of which one holds a provider's key, the usual one first; empty where no single key is known."""
     compatible = _compatible().get(provider, {}).get("api_key_env")
@@ -80,13 +104,13 @@ def key_variables(provider: str) -> tuple[str, ...]:
 
 @cache
 def providers() -> frozenset[str]:
-    """The providers that litellm knows; empty where its files cannot be read."""
+    """The providers that are known: those that are asked directly, and litellm's where it is installed."""
     try:
         source = (known_models.package() / "types/utils.py").read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
-        return frozenset()
+        return frozenset(DIRECT)
     listing = source.partition(NAMES)[2].partition("\n\n\n")[0]
-    return frozenset(FIRST.findall(listing)) | _compatible().keys()
+    return frozenset(FIRST.findall(listing)) | _compatible().keys() | DIRECT.keys()
 
 
 @cache
@@ -99,7 +123,9 @@ def _compatible() -> Mapping[str, Mapping[str, Any]]:
 
 
 def _routed(name: str) -> str:
-    """The provider that litellm has for new models of a family."""
+    """The provider of new models of a family."""
+    if not known_models.table():
+        return "openai" if OPENAI_NAMES.match(name) else ""
     for rule in known_models.table().get("fallback_generalizations", {}).get("rules", ()):
         provider = rule.get("model_info", {}).get("litellm_provider")
         if provider and re.search(rule.get("pattern", "$^"), name, re.IGNORECASE):

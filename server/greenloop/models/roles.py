@@ -21,7 +21,7 @@ from greenloop.project.settings import models as named_models
 STEP = 0.4  # by which `rising` increases the temperature
 HOTTEST = 1.0
 FIRST = 0.8  # initial temperature of `decay`
-REMOTE = "litellm"  # the provider of all models that no other provider knows
+REMOTE = "remote"  # the provider of all models that no other provider knows
 WRITERS = (Role.DRAFTER, Role.REFINER)
 # Moves with whole answers; infills are too small to count.
 WHOLE = (Move.DRAFT, Move.REFINE, Move.RESTART, Move.MERGE, Move.TURN)
@@ -71,7 +71,7 @@ def check_model(name: str, settings: Settings, *, needs_key: bool) -> None:
 
 
 def open_model(name: str, settings: Settings, keys: KeyStore | None = None) -> Model:
-    """Opens a model by name: one of the registered kinds, else one of litellm's; `keys` asks the editor for API keys.
+    """Opens a model by name: one of the registered kinds, else a remote one; `keys` asks the editor for API keys.
 
     Raises `ModelError` for the editor's own model, which only an editor can provide.
     """

@@ -50,7 +50,7 @@ def test_a_variant_of_greenloops_own_cannot_be_replaced(install):
 def test_for_a_variant_of_its_own_greenloop_reads_no_other_packages(monkeypatch):
     monkeypatch.setattr(entry_points, "find_entry_points", lambda _group: pytest.fail("entry points were read"))
     assert registry.load_part("search", "ladder")
-    assert registry.has_part("models", "litellm")
+    assert registry.has_part("models", "remote")
 
 
 def test_a_package_that_cannot_be_imported_is_named(install):

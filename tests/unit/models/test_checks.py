@@ -8,7 +8,6 @@ import re
 import pytest
 
 from greenloop.core.errors import ModelError
-from greenloop.models import checks
 from greenloop.models.checks import check, full_name, missing_key
 from greenloop.models.known_providers import ADDRESSES
 from greenloop.project.settings import ApiSettings, Settings
@@ -105,9 +104,31 @@ def test_a_variable_that_is_named_has_to_be_set(monkeypatch):
     check("openai/gpt-4o", Settings(api=ApiSettings(key="NO_SUCH_KEY")))
 
 
-def test_without_litellms_files_nothing_is_refused(monkeypatch):
-    monkeypatch.setattr(checks, "providers", frozenset)
-    check("gibberish", Settings())
+@pytest.mark.parametrize(
+    ("name", "base", "is_asked"),
+    [
+        ("openai/gpt-4o", "", True),
+        ("gpt-5.1", "", True),
+        ("o3-mini", "", True),
+        ("ollama/qwen", "", True),
+        ("ollama_chat/qwen", "", True),
+        ("hosted_vllm/m", "", True),
+        ("anything/at-all", "http://127.0.0.1:1/v1", True),
+        ("anthropic/claude-sonnet-4-5", "", False),
+        ("gemini/gemini-2.5-pro", "", False),
+        ("bedrock/x", "", False),
+        ("claude-sonnet-4-5", "", False),
+        ("openai/responses/o1-pro", "", False),
+    ],
+)
+def test_without_litellm_a_model_that_needs_it_is_refused_with_the_command(without_litellm, name, base, is_asked):
+    settings = Settings(api=ApiSettings(base=base))
+    if is_asked:
+        check(name, settings, needs_key=False)
+    else:
+        with pytest.raises(ModelError, match="asked through litellm, which is not installed") as caught:
+            check(name, settings, needs_key=False)
+        assert 'pip install "greenloop[providers]"' in caught.value.remedy
 
 
 def test_which_key_is_missing(monkeypatch):

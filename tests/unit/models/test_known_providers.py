@@ -8,13 +8,13 @@ import re
 import pytest
 
 from greenloop.models import known_providers
+from greenloop.models.chat import through_litellm
 from greenloop.models.known_providers import find_provider, key_variables
-from greenloop.models.providers import litellm
 
 
 @pytest.fixture(scope="module")
 def library():
-    return litellm._load()
+    return through_litellm.load()
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_keys_are_in_the_variables_that_litellm_reads(library, monkeypatch):
     assert compared > 30
 
 
-def test_where_litellm_cannot_be_read_no_provider_is_known(monkeypatch, tmp_path):
+def test_where_litellm_cannot_be_read_those_that_need_it_are_not_known(monkeypatch, tmp_path):
     monkeypatch.setattr(known_providers.known_models, "package", lambda: tmp_path)
     monkeypatch.setattr(known_providers, "_compatible", known_providers._compatible.__wrapped__)
-    assert known_providers.providers.__wrapped__() == frozenset()
+    assert known_providers.providers.__wrapped__() == frozenset(known_providers.DIRECT)

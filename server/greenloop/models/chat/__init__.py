@@ -1,1 +1,1 @@
-"""The protocol of chat completions, in the form that litellm takes and gives for all providers."""
+"""The protocol of chat completions: what is sent, by which client, and what comes back."""

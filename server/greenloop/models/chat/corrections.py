@@ -8,16 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from greenloop.models import known_models
-from greenloop.models.known_providers import OLLAMA
 
 
 def correct(litellm: Any, name: str) -> None:
     """Corrects what concerns a model by its full name; once is enough, more often does no harm."""
-    provider, _, model = name.partition("/")
-    if name.startswith(OLLAMA):
-        # It asks Ollama about models that its table does not have, and blocks the event loop meanwhile.
-        facts = {"litellm_provider": "ollama_chat", "mode": "chat", "input_cost_per_token": 0}
-        litellm.model_cost.setdefault(f"ollama_chat/{model}", facts | {"output_cost_per_token": 0})
+    provider = name.partition("/")[0]
     if provider == "openai":
         _replace(litellm.OpenAIResponsesAPIConfig, "should_fake_stream", _fakes_stream)
     if provider in {"gemini", "vertex_ai"}:

@@ -1,4 +1,4 @@
-"""Writes the parameters of a request as litellm takes them, as far as the model accepts them.
+"""Writes the parameters of a request in the form of chat completions, as far as the model accepts them.
 
 It must not know keys and addresses.
 """
@@ -38,7 +38,6 @@ def write_parameters(request: ChatRequest, model: str, settings: Settings, refus
         "temperature": request.temperature,
         "stream": True,
         "stream_options": {"include_usage": True},
-        "drop_params": True,
     }
     if request.tools and not known_models.refuses_tools(model):
         parameters["tools"] = write_tools(request.tools)
@@ -50,9 +49,6 @@ def write_parameters(request: ChatRequest, model: str, settings: Settings, refus
         parameters["frequency_penalty"] = request.frequency_penalty
     if effort := _effort(settings.api.effort, model, parameters[LIMIT]):
         parameters["reasoning_effort"] = effort
-        if provider == "openai" and not known_models.entry(model):
-            # litellm drops it for names that it does not know.
-            parameters["allowed_openai_params"] = ["reasoning_effort"]
         if "claude" in model:
             del parameters["temperature"]  # it only thinks at 1
     if model.startswith(OLLAMA):
@@ -73,14 +69,12 @@ def _effort(effort: str, model: str, limit: int) -> str:
 
 
 def _write_for_ollama(parameters: Parameters, request: ChatRequest, settings: Settings) -> None:
-    # The chat endpoint applies the model's own template; without `num_ctx` Ollama silently cuts long prompts. Another
-    # number loads the model again, so it grows by doubling.
-    parameters["model"] = parameters["model"].replace("ollama/", "ollama_chat/", 1)
+    # Without `num_ctx` Ollama silently cuts long prompts. Another number loads the model again, so it doubles.
     usual = max(LEAST_CONTEXT, settings.prompt.tokens + request.max_tokens + SPARE)
     wanted = count_prompt_tokens(request, estimate_tokens) + request.max_tokens + SPARE
     parameters["num_ctx"] = usual if wanted <= usual else 1 << (wanted - 1).bit_length()
     if penalty := parameters.pop("frequency_penalty", 0.0):
-        # litellm calls Ollama's factor a penalty, and 0.5 as a factor would be a reward.
+        # Ollama has a factor, and 0.5 as a factor would be a reward.
         parameters["repeat_penalty"] = 1 + penalty / 2
 
 

@@ -30,7 +30,7 @@ class _Call:
 class StreamedAnswer:
     """The answer so far. `on_token` gets the pieces of its text as they come.
 
-    `finish` is the reason of its end, as litellm calls it; `counts` are the tokens that litellm reports.
+    `finish` is the reason of its end; `counts` are the tokens that were reported.
     """
 
     provider: str
@@ -48,10 +48,11 @@ class StreamedAnswer:
     def add(self, chunk: Any) -> None:
         """Adds a piece of the stream."""
         self.counts = getattr(chunk, "usage", None) or self.counts
-        for choice in chunk.choices[:1]:
+        for choice in (chunk.choices or ())[:1]:
             self.finish = choice.finish_reason or self.finish
             delta = choice.delta
-            self._thinking.append(getattr(delta, "reasoning_content", None) or "")
+            thinking = getattr(delta, "reasoning_content", None) or getattr(delta, "reasoning", None)
+            self._thinking.append(thinking if isinstance(thinking, str) else "")
             for block in getattr(delta, "thinking_blocks", None) or ():
                 self._add_block(dict(block))
             for item in getattr(delta, "reasoning_items", None) or ():

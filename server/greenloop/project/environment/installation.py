@@ -19,20 +19,22 @@ def own_command(*words: str, prefix: Path | None = None) -> str:
     return f"{tool} {WITH_ENGINE} {shlex.join(words[1:])}" if tool else shlex.join(words)
 
 
-def install_command(prefix: Path | None = None, arguments: Sequence[str] | None = None) -> str:
-    """The command that adds the embedded model's engine, for the tool that installed this greenloop.
+def install_command(prefix: Path | None = None, arguments: Sequence[str] | None = None, *, extra: str = "local") -> str:
+    """The command that adds an extra, by default the embedded model's engine, for the tool that installed greenloop.
 
     Where a tool makes an environment for one use, it is the user's own command line (`arguments`) with the extra.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     prefix = prefix or Path(sys.prefix)
+    package = f'"greenloop[{extra}]"'
     if tool := runner(prefix):
-        return f"{tool} {WITH_ENGINE} {shlex.join(arguments)}".rstrip()
+        return f"{tool} {package} {shlex.join(arguments)}".rstrip()
     if (prefix / "uv-receipt.toml").is_file():
-        return f"uv tool install {WITH_ENGINE}"
+        return f"uv tool install {package}"
     if "pipx" in prefix.parts:
-        return "pipx inject greenloop xllamacpp"
-    return f"{sys.executable} -m pip install {WITH_ENGINE}"
+        # Only the extra has the exact version of litellm.
+        return "pipx inject greenloop xllamacpp" if extra == "local" else f"pipx install --force {package}"
+    return f"{sys.executable} -m pip install {package}"
 
 
 def runner(prefix: Path | None = None) -> str:

@@ -1,4 +1,4 @@
-"""models/litellm against a server that streams, refuses, stalls and hangs up."""
+"""models/providers/remote against a server that streams, refuses, stalls and hangs up."""
 
 import asyncio
 import os
@@ -12,7 +12,8 @@ import openai_api
 from greenloop.core.errors import ContextTooLongError, ModelError
 from greenloop.core.ports import slots
 from greenloop.core.records.model import ChatRequest, Message
-from greenloop.models.providers import litellm
+from greenloop.models.chat import through_litellm
+from greenloop.models.providers import remote
 from greenloop.project.settings import ApiSettings, Settings
 from openai_api import answer, hang_up, refuse, stall
 
@@ -23,7 +24,7 @@ ASK = ChatRequest(messages=(Message(role="system", content="Be brief."), Message
 @pytest.fixture(autouse=True, scope="module")
 def imported():
     """The import and the first answer take seconds, which are not those of a test."""
-    library = litellm._load()
+    library = through_litellm.load()
     library.completion(model="openai/m", messages=[{"role": "user", "content": "x"}], mock_response="y", api_key="z")
 
 
@@ -47,7 +48,7 @@ class Sleeps(list):
 
 def model(base, name="openai/m", key="MY_KEY", sleep=None, **api):
     settings = Settings(api=ApiSettings(base=base, key=key, **api))
-    return litellm.LiteLLM(name, settings, sleep=Sleeps() if sleep is None else sleep, rng=random.Random(1))
+    return remote.Remote(name, settings, sleep=Sleeps() if sleep is None else sleep, rng=random.Random(1))
 
 
 async def complete(a_model, request=ASK):
@@ -260,7 +261,7 @@ async def test_cancelling_closes_the_connection_at_once(api, pieces):
 
 async def test_ollama_is_found_where_its_own_variable_says(monkeypatch):
     monkeypatch.setenv("OLLAMA_HOST", "0.0.0.0:5555")
-    assert litellm.LiteLLM("ollama/qwen", Settings())._connection()["api_base"] == "http://127.0.0.1:5555"
+    assert remote.Remote("ollama/qwen", Settings())._base() == "http://127.0.0.1:5555"
 
 
 async def test_a_frequency_penalty_is_passed_on_and_only_then(api):
@@ -345,7 +346,7 @@ async def test_a_key_is_asked_for_once_and_kept_to_itself(api):
         asked.append((provider, variable))
         return "sk-handed-over-123"
 
-    found = litellm.create("openai/m", Settings(api=ApiSettings(base=api.base, key="GREENLOOP_TEST_KEY")), keys)
+    found = remote.create("openai/m", Settings(api=ApiSettings(base=api.base, key="GREENLOOP_TEST_KEY")), keys)
     await complete(found)
     await complete(found)
     assert asked == [("openai", "GREENLOOP_TEST_KEY")]

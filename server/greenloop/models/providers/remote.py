@@ -1,22 +1,18 @@
-"""Models that litellm can reach: OpenAI, Anthropic, Ollama, OpenAI-compatible servers and many more.
+"""Models that are asked over the network: Ollama's, those of OpenAI and compatible servers, and all that litellm knows.
 
-litellm is imported on the first request, in a thread, because its import takes seconds; importing this module does not
-import it.
+It must not know the language of a provider.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import random
 import re
 import sys
-import warnings
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import replace
-from importlib import import_module
 from time import monotonic
 from typing import Any
 
@@ -29,7 +25,8 @@ from greenloop.core.records.model import ChatRequest, Reply
 from greenloop.core.records.usage import Usage
 from greenloop.core.text.tokens import estimate_tokens
 from greenloop.models import known_models, provider_errors
-from greenloop.models.chat.corrections import correct
+from greenloop.models.chat import completions, ollama, through_litellm
+from greenloop.models.chat.completions import Connection, RefusedError
 from greenloop.models.chat.parameters import Parameters, write_parameters
 from greenloop.models.chat.refusals import Refusals
 from greenloop.models.chat.streamed import StreamedAnswer
@@ -37,14 +34,10 @@ from greenloop.models.chat.usage import read_usage
 from greenloop.models.chat.waits import Waits, stated_wait
 from greenloop.models.checks import check, full_name, missing_key
 from greenloop.models.embedded.default_model import ollama_base
-from greenloop.models.known_providers import OLLAMA, find_provider, key_variables
+from greenloop.models.known_providers import DIRECT, OLLAMA, address_of, asks_directly, find_provider, key_variables
 from greenloop.models.served_slots import ServedSlots
 from greenloop.project.settings import Settings
 
-# litellm sets such filters while it is imported, in a thread, and whoever parses code meanwhile would take it back.
-warnings.filterwarnings("ignore", category=UserWarning, module="pydantic")
-
-CONNECT_SECONDS = 10.0
 # Concurrent requests that stay within any provider's rate limit.
 REMOTE_SLOTS = 4
 # Providers whose server may be llama.cpp's, which says how many requests it answers at the same time.
@@ -52,16 +45,16 @@ SERVERS = ("openai/", "openai_like/", "hosted_vllm/", "llamafile/")
 KEY_NAMES = re.compile(r"(_API_KEY|_KEY|_TOKEN|_SECRET)$")
 
 
-def create(name: str, settings: Settings, keys: KeyStore | None = None) -> LiteLLM:
+def create(name: str, settings: Settings, keys: KeyStore | None = None) -> Remote:
     """Makes the model; `keys` is called on the first request if the environment lacks the key.
 
     Raises `ModelError` for a name that nobody knows, and for a missing key where there is no `keys`.
     """
     check(name, settings, needs_key=keys is None)
-    return LiteLLM(name, settings, keys=keys)
+    return Remote(name, settings, keys=keys)
 
 
-class LiteLLM:
+class Remote:
     """One named model, with retries of transient errors, which remembers what its provider refuses."""
 
     def __init__(
@@ -115,8 +108,6 @@ class LiteLLM:
         Raises `ModelError` (`ContextTooLongError` when the prompt does not fit) with the remedy. The cost of broken
         answers is included in the usage of the complete one.
         """
-        litellm = await asyncio.to_thread(_load)
-        correct(litellm, self._full_name)
         await self._unlocked()
         api = self._settings.api
         if api.base and not api.slots and self._name.startswith(SERVERS):
@@ -126,10 +117,13 @@ class LiteLLM:
         while True:
             parameters = write_parameters(request, self._full_name, self._settings, self._refusals)
             answer = StreamedAnswer(provider=find_provider(self._full_name), on_token=on_token)
+            errors: tuple[type[Exception], ...] = (RefusedError, httpx.HTTPError, OSError)
+            if not asks_directly(parameters["model"]):
+                errors = (*errors, (await asyncio.to_thread(through_litellm.load)).exceptions.openai.OpenAIError)
             began = monotonic()
             try:
-                await self._ask(litellm, parameters, answer)
-            except (litellm.exceptions.openai.OpenAIError, httpx.HTTPError, OSError) as raised:
+                await self._ask(parameters, answer)
+            except errors as raised:
                 error = getattr(raised, "original_exception", None) or raised
                 if self._refusals.learn(error, parameters, {name for each in parameters["messages"] for name in each}):
                     continue
@@ -138,11 +132,11 @@ class LiteLLM:
                     raise self._problem(error) from raised
                 if answer.written_tokens:
                     answer.counts = None  # the provider counts at the end, which did not come
-                    failed_usage += self._usage(litellm, request, answer, monotonic() - began)
+                    failed_usage += self._usage(request, answer, monotonic() - began)
                 await self._sleep(pause)
             else:
                 self._has_answered = True
-                usage = failed_usage + self._usage(litellm, request, answer, monotonic() - began)
+                usage = failed_usage + self._usage(request, answer, monotonic() - began)
                 return Reply(
                     text=answer.text,
                     usage=usage,
@@ -156,17 +150,14 @@ class LiteLLM:
         return estimate_tokens(text)
 
     def price(self, prompt_tokens: int, completion_tokens: int) -> float | None:
-        """The price of these tokens in US dollars, without caching; None if unknown or litellm is not loaded yet.
+        """The price of these tokens in US dollars, without caching; None if unknown, or known to litellm alone so far.
 
         Local models cost nothing. Never imports litellm, which takes seconds; the first request does.
         """
-        if self._name.startswith(OLLAMA):
-            return 0.0
-        litellm = sys.modules.get("litellm")
-        return None if litellm is None else self._cost(litellm, prompt_tokens, completion_tokens)
+        return self._cost(Usage(prompt_tokens=prompt_tokens, completion_tokens=completion_tokens))
 
     async def close(self) -> None:
-        """Stops waiting for a key. litellm's connections stay open: they belong to the process, other runs use them."""
+        """Stops waiting for a key."""
         if self._unlocking is not None:
             self._unlocking.cancel()
         await self._served.close()
@@ -192,80 +183,78 @@ class LiteLLM:
                 remedy=f"Give the editor a key for {provider}, or put one into the environment variable {variable}.",
             )
 
-    async def _ask(self, litellm: Any, parameters: Parameters, answer: StreamedAnswer) -> None:
+    async def _ask(self, parameters: Parameters, answer: StreamedAnswer) -> None:
         """Streams the answer. Raises `ConnectionError` where the stream ends before the answer does."""
         timeout = self._settings.api.timeout
         try:
-            async with asyncio.timeout(timeout):
-                stream = await litellm.acompletion(**parameters, **self._connection())
-            # Closing tells the provider to stop generating, also when this task is cancelled.
-            async with aclosing(stream):
-                chunks = aiter(stream)
+            async with aclosing(self._stream(parameters)) as pieces:
                 while True:
                     try:
                         async with asyncio.timeout(timeout):
-                            answer.add(await anext(chunks))
+                            answer.add(await anext(pieces))
                     except StopAsyncIteration:
                         break
-        except TimeoutError as error:
+        except (TimeoutError, httpx.ReadTimeout) as error:
             raise ModelError(
                 f"{self._name} did not respond for {timeout:g} seconds.",
                 remedy="Try again, raise `api.timeout`, or name another model.",
             ) from error
         answer.end()
-        # litellm makes up a reason for the end and counts tokens itself where the provider did not.
-        if not (stream.received_finish_reason or stream.intermittent_finish_reason):
-            raise ConnectionError("the answer ended early")
-        if not any(getattr(chunk, "usage", None) for chunk in stream.chunks):
-            answer.counts = None
 
-    def _connection(self) -> dict[str, Any]:
-        """The address, key and times of a request."""
-        api = self._settings.api
-        arguments: dict[str, Any] = {
-            # A little more than our own timeout, which distinguishes a silent model from a slow connection.
-            "timeout": httpx.Timeout(api.timeout + 5, connect=min(CONNECT_SECONDS, api.timeout)),
-            "max_retries": 0,
-            "num_retries": 0,
-        }
-        if api.base:
-            arguments["api_base"] = api.base
-        elif self._name.startswith(OLLAMA) and not os.environ.get("OLLAMA_API_BASE"):
-            arguments["api_base"] = ollama_base(os.environ)
-        variables = key_variables(find_provider(self._full_name))
-        if self._key:
-            arguments["api_key"] = self._key
-        elif api.key:
-            arguments["api_key"] = os.environ.get(api.key, "")
-        elif api.base and variables and not any(map(os.environ.get, variables)):
-            # A server of the user's own needs no key, but the clients insist on one.
-            arguments["api_key"] = "none"
-        return arguments
+    def _stream(self, parameters: Parameters) -> AsyncGenerator[Any, None]:
+        model = parameters["model"]
+        connection = Connection(base=self._base(), key=self._key_of(model), seconds=self._settings.api.timeout)
+        if not asks_directly(model):
+            return through_litellm.stream(parameters, connection)
+        if not connection.base:
+            raise ModelError(
+                f"There is no address for {self._name}.",
+                remedy="Put that of its server into `api.base`, or name another model.",
+            )
+        if connection.base == DIRECT["openai"][0] and not connection.key:
+            raise ModelError(
+                f"There is no key for {self._name}.",
+                remedy="Put one into the environment variable OPENAI_API_KEY, or name another variable in `api.key`.",
+            )
+        stream = ollama.stream if self._name.startswith(OLLAMA) else completions.stream
+        return stream({**parameters, "model": model.partition("/")[2]}, connection)
 
-    def _usage(self, litellm: Any, request: ChatRequest, answer: StreamedAnswer, seconds: float) -> Usage:
+    def _base(self) -> str:
+        """The address that the model is asked at; empty for the one that litellm knows."""
+        if base := self._settings.api.base:
+            return base
+        if self._name.startswith(OLLAMA):
+            return os.environ.get("OLLAMA_API_BASE") or ollama_base(os.environ)
+        return address_of(find_provider(self._full_name)) if asks_directly(self._full_name) else ""
+
+    def _key_of(self, model: str) -> str:
+        """The key that is sent; empty where litellm finds it."""
+        api, variables = self._settings.api, key_variables(find_provider(self._full_name))
+        if self._key or api.key:
+            return self._key or os.environ.get(api.key, "")
+        key = next(filter(None, map(os.environ.get, variables)), "")
+        if asks_directly(model):
+            return key
+        # A server of the user's own needs no key, but litellm's clients insist on one.
+        return "none" if api.base and variables and not key else ""
+
+    def _usage(self, request: ChatRequest, answer: StreamedAnswer, seconds: float) -> Usage:
         estimate = count_prompt_tokens(request, estimate_tokens)
         usage = read_usage(answer.counts, prompt_estimate=estimate, answer_estimate=answer.written_tokens)
-        cost = self._cost(litellm, usage.prompt_tokens, usage.completion_tokens, answer.counts)
-        return replace(usage, cost=cost, model_seconds=seconds)
+        return replace(usage, cost=self._cost(usage, answer.counts), model_seconds=seconds)
 
-    def _cost(self, litellm: Any, prompt: int, completion: int, counts: Any = None) -> float | None:
+    def _cost(self, usage: Usage, counts: Any = None) -> float | None:
         """The cost if the price is known; a local model costs nothing."""
         if self._name.startswith(OLLAMA):
             return 0.0
-        try:
-            name = self._full_name.replace("openai/responses/", "openai/")
-            prices = litellm.cost_per_token(
-                model=name, prompt_tokens=prompt, completion_tokens=completion, usage_object=counts
-            )
-            return float(sum(prices))
-        except Exception:  # noqa: BLE001 - litellm raises many types for an unknown price
-            return None
+        if asks_directly(self._full_name):
+            return known_models.cost(self._full_name, usage)
+        litellm = sys.modules.get("litellm")
+        return None if litellm is None else through_litellm.cost(litellm, self._full_name, usage, counts)
 
     def _problem(self, error: Exception) -> ModelError:
         api = self._settings.api
-        base = api.base
-        if not base and self._name.startswith(OLLAMA):
-            base = os.environ.get("OLLAMA_API_BASE") or ollama_base(os.environ)
+        base = api.base or (self._base() if self._name.startswith(OLLAMA) else "")
         names = [name for name in os.environ if KEY_NAMES.search(name)] + [api.key]
         provider = find_provider(self._full_name) or self._full_name.partition("/")[0]
         asked = provider_errors.Asked(
@@ -280,17 +269,3 @@ class LiteLLM:
         return provider_errors.explain_error(
             error, asked, secrets=[self._key, *(os.environ.get(name, "") for name in names)]
         )
-
-
-def _load() -> Any:
-    """Imports litellm so that it makes no network requests, reads no project's .env and prints nothing."""
-    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
-    os.environ["LITELLM_MODE"] = "PRODUCTION"
-    litellm: Any = import_module("litellm")
-    litellm.suppress_debug_info = True
-    litellm.telemetry = False
-    # The aiohttp transport leaves sessions open when the event loop ends.
-    litellm.disable_aiohttp_transport = True
-    for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
-    return litellm
