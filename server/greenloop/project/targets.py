@@ -251,7 +251,10 @@ def parse_target(
     patterns = sources.file_patterns(root) if python_files is None else python_files
     names = read_names(root)
     path, content = _existing(typed.path, root, base, read_text or (lambda path: sources.read_text(root, path)))
-    if typed.line is not None:
+    target: Target | None
+    if not path.endswith(".py"):
+        target = _text_file(content, path, typed)
+    elif typed.line is not None:
         target = target_at(content, path, typed.line, python_files=patterns, names=names)
         if target is None:
             raise _no_target_at(content, path, typed.line, patterns, names)
@@ -306,6 +309,17 @@ def _whole_file(text: str, path: str, patterns: Sequence[str]) -> Target:
         if targets
         else "Name a test or a function.",
     )
+
+
+def _text_file(text: str, path: str, typed: TypedTarget) -> Target:
+    """The examples of a text file, which pytest runs as one case that has the file's name (`--doctest-glob`)."""
+    name = PurePath(path).name
+    if typed.name not in ("", name):
+        raise UsageError(f"'{path}' has no function '{typed.name}'.", remedy=f"Its examples are one test: {path}")
+    if ">>>" not in text:
+        raise UsageError(f"'{path}' is not a test file and has no examples.", remedy="Name a test or a function.")
+    last, selector = max(1, len(definitions.split_lines(text))), f"{path}::{name}"
+    return Target(kind=TargetKind.TEST, path=path, qualname=name, selector=selector, start=1, end=last, name_line=1)
 
 
 def _no_target_at(text: str, path: str, line: int, patterns: Sequence[str], names: NamingRules) -> UsageError:

@@ -555,6 +555,17 @@ def test_parse_target(root, typed, selector):
     assert targets.parse_target(f"{root}/{typed}", root).target.selector == selector
 
 
+def test_the_examples_of_a_text_file_are_one_test(root):
+    (root / "README.md").write_text(">>> 1 + 1\n2\n")
+    for typed in ("README.md", "README.md::README.md"):
+        found = targets.parse_target(typed, root).target
+        assert (found.kind, found.selector) == (TargetKind.TEST, "README.md::README.md")
+    (root / "NOTES.txt").write_text("nothing\n")
+    for typed, sentence in (("README.md::f", "has no function 'f'"), ("NOTES.txt", "has no examples")):
+        with pytest.raises(UsageError, match=sentence):
+            targets.parse_target(typed, root)
+
+
 def test_parse_target_counts_from_the_current_folder_first(root):
     found = targets.parse_target("test_m.py::test_async", root, base=root / "tests")
     assert found.path == "tests/test_m.py"
