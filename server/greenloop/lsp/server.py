@@ -209,4 +209,6 @@ def serve(server: Server | None = None, *, log_level: str = "", log_file: str = 
     outbox = Outbox(sink, on_give_up=lambda: signal.raise_signal(signal.SIGTERM))
     server.converse(Inbox(source), outbox)
     outbox.close()
+    # What runs imported since then (litellm) would be collected at the end of the interpreter, for a second.
+    gc.freeze()
     return 0 if server.protocol._shutdown else 1  # noqa: SLF001 - pygls keeps the only record of it
