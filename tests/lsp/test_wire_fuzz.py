@@ -150,7 +150,6 @@ async def nothing(_progress):
     """Fetches nothing."""
 
 
-@pytest.mark.story("the server survives whatever is sent to it")
 @settings(max_examples=80, derandomize=True)
 @given(sent=st.lists(messages(METHODS, COMMANDS), max_size=25))
 @example(sent=[{"jsonrpc": "2.0", "id": 1, "method": "shutdown"}] * 2)

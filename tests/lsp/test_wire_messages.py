@@ -105,7 +105,6 @@ async def test_odd_params_of_every_request(editor):
     await survived(editor)
 
 
-@pytest.mark.story("the server survives whatever is sent to it")
 async def test_odd_arguments_of_every_command(editor):
     capabilities = (await editor.start(model="play:refuse"))["capabilities"]
     uri, origin = editor.uri("test_m.py"), {"line": 0, "character": 0}

@@ -125,7 +125,6 @@ async def test_what_was_sent_is_kept_and_exported_only_where_you_said_so(play, m
     history.close()
 
 
-@pytest.mark.story("a sandbox stays for a session")
 async def test_a_keeper_keeps_the_wall_for_the_next_request(play):
     play.pool = SandboxPool()
     files = {"m.py": DOUBLE, "test_m.py": TEST}

@@ -133,7 +133,6 @@ def test_a_new_test_that_fails_is_not_verified(verify):
     assert "1 new test(s) do not pass: test_new.py::test_new" in value["reason"]
 
 
-@pytest.mark.story("verify passes only what is honest")
 def test_an_old_pass_is_not_believed_of_a_value_that_may_lie(verify):
     liar = "class Same(int):\n    def __eq__(self, other):\n        return True\n    __hash__ = None\n\n\n"
     code, value = verify({"m.py": liar + RIGHT.replace("return 1", "return Same(2)")}, "--json")
