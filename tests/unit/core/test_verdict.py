@@ -60,6 +60,7 @@ def test_a_whole_honest_report_passes():
     ("records", "options", "expected"),
     [
         (report((A, "failed", "AssertionError"), status=1), {"status": 1}, Status.FAILED),
+        (report(GOOD, (B, "failed", "AssertionError"), status=1), {"status": 1, "wanted": (A, B)}, Status.FAILED),
         (report(GOOD), {"killed": "timeout"}, Status.TIMEOUT),
         (report(GOOD), {"killed": "memory"}, Status.CRASHED),
         (report(GOOD), {"broken": "the engine went away"}, Status.ENVIRONMENT),
