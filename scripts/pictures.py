@@ -279,7 +279,8 @@ def make_environment(place: Path) -> None:
     """An environment that has this checkout and its packages, so that no picture shows where they are."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", place / ".venv"], check=True)
     (packages,) = (place / ".venv").glob("lib/python*/site-packages")
-    (packages / "checkout.pth").write_text(f"{ROOT / 'server'}\n{sysconfig.get_path('purelib')}\n", encoding="utf-8")
+    folders = (ROOT / "server", ROOT / "sandbox", sysconfig.get_path("purelib"))
+    (packages / "checkout.pth").write_text("".join(f"{folder}\n" for folder in folders), encoding="utf-8")
 
 
 def main() -> int:

@@ -26,7 +26,7 @@ def steps(root):
 
     verify = "greenloop_verify", {"targets": [CASE]}
     return [
-        ("greenloop_explain_failure", {"target": CASE}),
+        ("greenloop_explain", {"target": CASE}),
         edit("test_m.py", "assert double(5) == 10", "assert double(5) == 6"),
         verify,
         edit("m.py", CODE.rstrip(), SEES_ITS_TESTS),
@@ -86,7 +86,7 @@ async def run(folder):
 
 
 def tool_calls(events):
-    """Tool, arguments and result of each call; the result of greenloop's tools is an object."""
+    """Tool, arguments and result of each call; the result of greenloop's tools is an object without empty fields."""
     for event in events:
         if event["type"] == "tool_use":
             state = event["part"]["state"]
@@ -106,8 +106,7 @@ def tell(events):
             continue
         lines.append(f"agent  {tool} {json.dumps(arguments)}")
         if tool == "greenloop_verify":
-            kept = {name: result[name] for name in ("verified", "state", "reason") if result[name] != ""}
-            kept |= {"changed_tests": [each["path"] for each in result["changed_tests"]]}
+            kept = {name: result[name] for name in ("verified", "state", "reason", "changed_tests") if name in result}
         else:
             kept = {"lines": [f"{line['path']}:{line['line']}: {line['text']}" for line in result["lines"]]}
         lines += [f"         {json.dumps(name)}: {json.dumps(value)}" for name, value in kept.items() if value != []]

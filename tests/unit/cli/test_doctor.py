@@ -239,6 +239,7 @@ def test_no_line_is_wider_than_the_terminal_and_no_path_is_broken(machine, promi
     promise(*[replace(KEPT, promise=f"promise {number}") for number in range(30)])
     machine["walls"]["bubblewrap"] = Probe(name="bubblewrap", ok=True, detail=LONG * 2)
     machine["walls"]["docker"] = Probe(name="docker", ok=False, detail="no engine", remedy=f"start it with {LONG}")
+    machine["weights"] = None
     main(words)
     lines = capsys.readouterr().out.splitlines()
     assert all(len(line) <= width or line.strip().removeprefix("-> ") in LONG for line in lines)

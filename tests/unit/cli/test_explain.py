@@ -20,7 +20,9 @@ from greenloop_sandbox.report.inspections import ShownFrame
 REGION = Region(path="m.py", qualname="double", start=1, end=2)
 FRAME = Frame(path="test_m.py", line=5, function="test_double")
 FAILED = CaseResult(
-    id=CASE, outcome="failed", failure=Failure(type="AssertionError", message="assert 3 == 4", frames=(FRAME,))
+    id=CASE,
+    outcome="failed",
+    failure=Failure(type="AssertionError", message="assert 3 == 4\n +  where 3 = double(2)", frames=(FRAME,)),
 )
 
 
@@ -58,6 +60,7 @@ def explained(project, monkeypatch):
             1,
             [
                 f"{CASE} fails: AssertionError: assert 3 == 4 (test_m.py:5)",
+                "    +  where 3 = double(2)",
                 "Values where it fails:",
                 "  m.py:2 in test_double: return x + 1",
                 "      x = 2",
@@ -73,6 +76,7 @@ def explained(project, monkeypatch):
             1,
             [
                 f"{CASE} fails: AssertionError: assert 3 == 4 (test_m.py:5)",
+                "    +  where 3 = double(2)",
                 "No change of the code can help: requests is missing. pip install requests",
             ],
         ),
@@ -89,7 +93,9 @@ def test_programs_read_the_same(explained, capsys):
     explained(explanation())
     assert main(["explain", CASE, "--json"]) == 1
     value = json.loads(capsys.readouterr().out)
-    assert value["failing"] == [{"id": CASE, "error": "AssertionError", "message": "assert 3 == 4"}]
+    assert value["failing"] == [
+        {"id": CASE, "error": "AssertionError", "message": "assert 3 == 4\n +  where 3 = double(2)"}
+    ]
     assert value["values"][0]["values"] == {"x": "2"}
     assert value["suspects"] == [{"path": "m.py", "name": "double", "start": 1, "end": 2}]
     assert value["lines"][0]["line"] == 2

@@ -59,7 +59,8 @@ def find_workspace(root: str | None, cwd: Path) -> tuple[DoctorFinding, Path]:
 
 def print_rows(rows: list[DoctorFinding], *, everything: bool) -> None:
     """Prints a line for each finding, and one closing sentence, on standard output."""
-    print("\n".join([*list_rows(rows if everything else shown_rows(rows), terminal_width()), summary(rows)]))
+    width = terminal_width()
+    print("\n".join([*list_rows(rows if everything else shown_rows(rows), width), *wrap_words(summary(rows), width)]))
     if not everything and len(shown_rows(rows)) < len(rows):
         print("`greenloop doctor --all` shows everything that was checked.")
 
@@ -100,14 +101,14 @@ def fit(line: str, width: int) -> str:
     return line if len(line) <= width else f"{line[: width - 1]}…"
 
 
-def wrap_words(text: str, width: int, *, indent: int) -> list[str]:
+def wrap_words(text: str, width: int, *, indent: int = 0) -> list[str]:
     """Lines broken between words alone, so that a path or a command stays whole."""
     space = " " * indent
     return textwrap.wrap(
         text,
         max(width, 2 * indent),
         initial_indent=space,
-        subsequent_indent=f"{space}   ",
+        subsequent_indent=f"{space}   " if indent else "",
         break_long_words=False,
         break_on_hyphens=False,
     )

@@ -14,6 +14,7 @@ from greenloop.cli import exit_codes, interrupt, options, render
 from greenloop.cli.screen import open_view
 
 SUSPECTS = 5
+MESSAGE = 7  # lines of a message: the values that an assertion compared
 VALUES = 8  # of a frame
 LONGEST = 60  # characters of a value
 
@@ -56,6 +57,8 @@ def describe(found: Explanation) -> Iterator[str]:
         place = f" ({frame.path}:{frame.line})" if frame else ""
         error = f"{failure.type}: {render.first_line(failure.message)}{place}" if failure else case.outcome
         yield f"{case.id} fails: {error}"
+        more = failure.message.strip().splitlines()[1:MESSAGE] if failure else ()
+        yield from (f"    {line.strip()}" for line in more if line.strip())
     if baseline.fault:
         yield f"No change of the code can help: {baseline.fault} {baseline.remedy}".strip()
         return
