@@ -19,8 +19,9 @@ from greenloop.core.records.model import Reply, Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case
 from greenloop.core.records.usage import Usage
-from greenloop.drafting.feedback._critic import FIELD, LINE, WORDS, ask
+from greenloop.drafting.feedback._critic import LINE, ask
 from greenloop.drafting.feedback._value_diff import shorten
+from greenloop_lab.drafting.feedback._critic import FIELD, WORDS
 
 STEPS = 10  # lines of a plan that are kept
 SHORTEST = 20  # characters of a sentence that may be a plan

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.feedback._critic import describe_by_fields, read_fields
+from greenloop_lab.drafting.feedback._critic import describe_by_fields, read_fields
 
 TOKENS = 120
 FIELDS = ("change_type", "location", "solution")

@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.feedback._critic import WORDS, as_paragraph, ask, named_field, worth_asking
+from greenloop.drafting.feedback._critic import ask
 from greenloop.drafting.feedback.cases import failing_rows
+from greenloop_lab.drafting.feedback._critic import WORDS, as_paragraph, named_field, worth_asking
 from greenloop_lab.drafting.feedback._plans import (
     EMPTY,
     ask_planner,

@@ -15,9 +15,10 @@ from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.feedback._critic import ask, list_items, named_field, parse_number
+from greenloop.drafting.feedback._critic import ask, list_items
 from greenloop.drafting.feedback._rejected_answers import describe_newest
 from greenloop.drafting.feedback.cases import list_cases
+from greenloop_lab.drafting.feedback._critic import named_field, parse_number
 
 STRATEGIES = 3
 REFLECTIONS = 2

@@ -5,7 +5,7 @@ Of several violated properties, the one with the shortest counterexample is show
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
@@ -13,7 +13,6 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance
 from greenloop.core.testfiles.counterexample import (
     counterexample,
-    format_arguments,
     outcome,
     violated_property,
 )
@@ -43,7 +42,7 @@ def _simplest(problem: Problem, attempt: Attempt) -> str:
 def _length(result: CaseResult) -> int:
     """Characters of the inputs; a failure that names none comes last."""
     inputs = counterexample(result.failure) if result.failure else {}
-    return len(format_arguments(inputs)) if inputs else LAST
+    return len(_format_arguments(inputs)) if inputs else LAST
 
 
 def _text(problem: Problem, case: Case | None, result: CaseResult) -> str:
@@ -57,6 +56,11 @@ def _text(problem: Problem, case: Case | None, result: CaseResult) -> str:
     function = problem.regions[0].qualname if problem.regions else "it"
     rows = [f"The property `{violated_property(failure) or name}` does not hold: {expression}"]
     if inputs := counterexample(failure):
-        rows.append(f"  smallest input that breaks it: {shorten(format_arguments(inputs))}")
+        rows.append(f"  smallest input that breaks it: {shorten(_format_arguments(inputs))}")
     rows.append(f"  {function} gave: {shorten(outcome(failure))}")
     return "\n".join(rows)
+
+
+def _format_arguments(arguments: Mapping[str, str]) -> str:
+    """The arguments in one readable line."""
+    return ", ".join(f"{name} = {value}" for name, value in arguments.items())

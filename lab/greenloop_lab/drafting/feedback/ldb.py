@@ -14,9 +14,10 @@ from dataclasses import replace
 from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.feedback._critic import ask, worth_asking
+from greenloop.drafting.feedback._critic import ask
 from greenloop.drafting.feedback._value_diff import shorten
 from greenloop_lab.drafting.feedback import runtime_trace
+from greenloop_lab.drafting.feedback._critic import worth_asking
 
 TOKENS = 300  # for the verdicts: a line for each of ten blocks
 WORDS = 160  # characters of one explanation

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.feedback._critic import as_paragraph, ask, worth_asking
+from greenloop.drafting.feedback._critic import ask
 from greenloop.drafting.feedback.cases import list_cases
+from greenloop_lab.drafting.feedback._critic import as_paragraph, worth_asking
 from greenloop_lab.drafting.feedback._plans import (
     Stage,
     ask_stages,

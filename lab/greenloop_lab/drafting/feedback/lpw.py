@@ -15,10 +15,10 @@ from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.usage import Usage
-from greenloop.drafting.feedback._critic import worth_asking
 from greenloop.drafting.feedback._failing_lines import attempt_sources
 from greenloop.drafting.feedback._value_diff import shorten
 from greenloop_lab.drafting.feedback import runtime_trace
+from greenloop_lab.drafting.feedback._critic import worth_asking
 from greenloop_lab.drafting.feedback._divergence import RAISED, Divergence, first_divergence
 from greenloop_lab.drafting.feedback._expected_values import Expected, contradictions, parse_expected
 from greenloop_lab.drafting.feedback._plans import (

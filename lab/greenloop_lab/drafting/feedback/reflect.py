@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.feedback._critic import as_paragraph, ask, worth_asking
+from greenloop.drafting.feedback._critic import ask
 from greenloop.drafting.feedback._rejected_answers import describe_newest
 from greenloop.drafting.feedback.cases import list_cases
+from greenloop_lab.drafting.feedback._critic import as_paragraph, worth_asking
 
 TOKENS = 160  # of one reflection
 KEPT = 3  # reflections that are shown, the newest included

@@ -15,10 +15,11 @@ from greenloop.core.ports import Tools
 from greenloop.core.python.ast_source import first_definition
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.feedback._critic import FIELD, ask, worth_asking
+from greenloop.drafting.feedback._critic import ask
 from greenloop.drafting.feedback._rejected_answers import describe_newest
 from greenloop.drafting.feedback._value_diff import shorten
 from greenloop.drafting.feedback.cases import list_cases
+from greenloop_lab.drafting.feedback._critic import FIELD, worth_asking
 from greenloop_lab.drafting.feedback._demands import list_demands
 
 TOKENS = 60

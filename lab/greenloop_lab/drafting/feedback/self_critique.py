@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.feedback._critic import ask, named_field, parse_number
+from greenloop.drafting.feedback._critic import ask
+from greenloop_lab.drafting.feedback._critic import named_field, parse_number
 
 TOKENS = 240
 CORRECT = "CORRECT"

@@ -13,9 +13,10 @@ from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.usage import Usage
-from greenloop.drafting.feedback._critic import as_paragraph, ask, worth_asking
+from greenloop.drafting.feedback._critic import ask
 from greenloop.drafting.feedback._rejected_answers import describe_newest
 from greenloop.drafting.feedback.cases import failing_rows, list_cases
+from greenloop_lab.drafting.feedback._critic import as_paragraph, worth_asking
 
 MAX_SENTENCES = 3
 TOKENS = 120

@@ -12,7 +12,8 @@ from greenloop.core.election import is_valid, rank
 from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.search._progress import count_since_gain, refine_or_restart, sample_temperatures
+from greenloop.drafting.search._progress import count_since_gain, refine_or_restart
+from greenloop_lab.drafting.search._temperatures import sample_temperatures
 from greenloop_lab.drafting.shown_parts import name_passed, render_ideas
 
 SAMPLES = 4

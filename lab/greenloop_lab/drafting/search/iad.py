@@ -12,8 +12,8 @@ from greenloop.core.election import is_valid, rank
 from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.search._progress import sample_temperatures, spread_temperatures
 from greenloop.drafting.shown_attempts import render_attempts
+from greenloop_lab.drafting.search._temperatures import sample_temperatures, spread_temperatures
 
 ROUND = 3
 PATIENCE = 2  # rounds without a better score

@@ -13,11 +13,8 @@ from greenloop.core.election import newest_best
 from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.search._progress import (
-    count_since_gain,
-    refinement_temperature,
-    sample_temperatures,
-)
+from greenloop.drafting.search._progress import count_since_gain
+from greenloop_lab.drafting.search._temperatures import refinement_temperature, sample_temperatures
 
 SAMPLES = 4
 PATIENCE = 3  # refinements without a better score

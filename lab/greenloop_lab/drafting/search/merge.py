@@ -12,7 +12,8 @@ from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.drafting.search._filling import untried
-from greenloop.drafting.search._progress import refine_or_restart, sample_temperatures
+from greenloop.drafting.search._progress import refine_or_restart
+from greenloop_lab.drafting.search._temperatures import sample_temperatures
 from greenloop_lab.drafting.shown_parts import name_passed, render_complements
 
 SAMPLES = 4

@@ -12,7 +12,8 @@ from greenloop.core.election import newest_best
 from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.search._progress import count_since_gain, refinement_temperature
+from greenloop.drafting.search._progress import count_since_gain
+from greenloop_lab.drafting.search._temperatures import refinement_temperature
 
 PATIENCE = 2
 

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.search._progress import SAMPLE_TEMPERATURES, sample_temperatures
+from greenloop.drafting.search._progress import SAMPLE_TEMPERATURES
+from greenloop_lab.drafting.search._temperatures import sample_temperatures
 
 FIRST = 5
 

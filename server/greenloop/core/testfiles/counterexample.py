@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
 
 from greenloop.core.python.ast_source import UNPARSABLE
 from greenloop_sandbox import Failure
@@ -82,8 +81,3 @@ def _arguments(call: str) -> dict[str, str] | None:
     if not isinstance(node, ast.Call):
         return None
     return {word.arg: ast.unparse(word.value) for word in node.keywords if word.arg}
-
-
-def format_arguments(arguments: Mapping[str, str]) -> str:
-    """The arguments in one readable line."""
-    return ", ".join(f"{name} = {value}" for name, value in arguments.items())

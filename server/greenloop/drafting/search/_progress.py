@@ -1,4 +1,4 @@
-"""Shared by strategies: comparing attempts, detecting a stuck search, spreading temperatures.
+"""Shared by strategies: comparing attempts, detecting a stuck search.
 
 A search is stuck when the newest failure has come before (by its normalised signature) more often than the patience for
 its group allows. The response has two steps: first another strategy; if restarts bring nothing either, the search ends.
@@ -101,21 +101,3 @@ def failing_lines(attempt: Attempt) -> dict[str, int]:
         if reached := next((frame.line for frame in frames if frame.path == own_path), 0):
             lines[case.id] = reached
     return lines
-
-
-def refinement_temperature(attempts: Sequence[Attempt], parent: int) -> float:
-    """The temperature for refining a parent once more: at the same low one a model repeats its answer."""
-    refinements = sum(
-        bool(attempt.draft and attempt.draft.move is Move.REFINE and attempt.parent == parent) for attempt in attempts
-    )
-    return min(HOTTEST, STEP * refinements)
-
-
-def spread_temperatures(count: int) -> tuple[float, ...]:
-    """`count` temperatures at equal distances from 0.2 to 1."""
-    return tuple(round(0.2 + 0.8 * step / max(count - 1, 1), 2) for step in range(count))
-
-
-def sample_temperatures(count: int) -> tuple[float, ...]:
-    """Temperatures of a first round: one greedy, the rest spread; hot ones alone would miss the likeliest answer."""
-    return (0.0, *spread_temperatures(count - 1))

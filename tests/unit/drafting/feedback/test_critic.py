@@ -1,11 +1,9 @@
-"""Numbers and names in a critic's answer."""
+"""Lists in a critic's answer."""
 
 from __future__ import annotations
 
-from greenloop.drafting.feedback._critic import list_items, named_field, parse_number
+from greenloop.drafting.feedback._critic import list_items
 
 
-def test_numbers_and_names_in_an_answer():
-    assert [parse_number(text, 5) for text in ("4", "4/5", "80 %", "1/0", "none")] == [4, 4, 4, 0, None]
-    assert named_field("a\n- *score*: 3\nb", "score") == "3"
+def test_items_of_a_list_without_fences():
     assert list_items("```\n- a\n```", 3) == ("a",)

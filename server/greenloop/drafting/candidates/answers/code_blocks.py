@@ -109,21 +109,6 @@ def find_blocks(text: str) -> list[Block]:
     return _unfenced_blocks(text.split("\n"))
 
 
-def split_prose(text: str) -> list[str]:
-    """Returns an answer's prose before, between and after its fenced blocks, one text more than there are blocks."""
-    pieces, fence = [""], ""
-    for line in with_plain_ends(text).split("\n"):
-        found = _FENCE.match(line)
-        if fence:
-            fence = "" if found and not found[2] and found[1].startswith(fence) else fence
-        elif found:
-            fence = found[1]
-            pieces.append("")
-        else:
-            pieces[-1] += f"{line}\n"
-    return pieces
-
-
 def find_edits(text: str) -> list[Edit]:
     """The search/replace blocks of an answer, in order; each is about the file that was named last."""
     result: list[Edit] = []
