@@ -254,16 +254,6 @@ async def test_where_it_cannot_be_opened_the_question_has_its_first_lines(editor
     assert titles(asked(editor)[0]) == ["Apply", "Keep"]
 
 
-async def test_it_can_be_asked_to_show_what_it_did_not(editor):
-    replies = [{"title": "Show"}, {"title": "Apply"}]
-    editor.answers["window/showMessageRequest"] = lambda _params: replies.pop(0) if replies else None
-    documents = [None, {"success": True}]
-    editor.answers["window/showDocument"] = lambda _params: documents.pop(0)
-    assert (await refined(editor, apply="ask"))["applied"]
-    assert [titles(params) for params in asked(editor)[:2]] == [["Apply", "Show", "Keep"], ["Apply", "Keep"]]
-    assert "\n" not in asked(editor)[1]["message"]
-
-
 async def test_an_editor_that_cannot_ask_is_shown_nothing_and_keeps_the_result(editor):
     result = await refined(editor, without(EVERYTHING, "window.showMessage"), apply="ask")
     assert not result["applied"]

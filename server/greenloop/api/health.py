@@ -5,4 +5,3 @@ from __future__ import annotations
 from greenloop.engine.doctor.report import DoctorFinding, can_run, missing_parts, status_word, summary
 from greenloop.engine.doctor.report import Editor as DoctorEditor
 from greenloop.engine.doctor.report import examine as doctor
-from greenloop.project.environment.installation import own_command

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from greenloop.api import installation
 from greenloop.cli import snippets
-from greenloop.project.environment import installation
 
 
 @dataclass(frozen=True, kw_only=True)

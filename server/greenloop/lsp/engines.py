@@ -33,17 +33,7 @@ class Engine(Protocol):
 class Tester(Protocol):
     """Interface of the module `greenloop.api.testing` as far as the server uses it, or of a stand-in."""
 
-    async def run_tests(
-        self,
-        root: Path,
-        selectors: Sequence[str],
-        *,
-        buffers: Mapping[str, bytes],
-        settings: Settings,
-        pool: SandboxPool,
-        traced: bool,
-        seconds: float = ...,
-    ) -> Report: ...
+    async def run_tests(self, root: Path, selectors: Sequence[str], **options: Any) -> Report: ...
 
     async def prepare(self, root: Path, settings: Settings, pool: SandboxPool) -> None: ...
 

@@ -16,7 +16,8 @@ from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
-from greenloop.api.health import DoctorFinding, can_run, doctor, missing_parts, own_command, status_word, summary
+from greenloop.api.health import DoctorFinding, can_run, doctor, missing_parts, status_word, summary
+from greenloop.api.installation import own_command
 from greenloop.api.settings import load_settings
 from greenloop.cli import exit_codes, interrupt, options, render
 from greenloop.cli.editors import installed_editors

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from greenloop.api.history import History
+from greenloop.api.installation import install_command
 from greenloop.cli import exit_codes, interrupt, options, render
 from greenloop.cli.errors import print_warning
 from greenloop.cli.screen import read_line
 from greenloop.core.errors import ModelError, UsageError
-from greenloop.project.environment.installation import install_command
 from greenloop.project.settings import Settings
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from greenloop.lsp.connection.convert import line_range
 from greenloop.lsp.connection.messages import REVIEW
 from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.editor import Editor
-from greenloop.lsp.state.apply_result import ApplyResult
-from greenloop.lsp.state.run import Run
+from greenloop.lsp.state.run import ApplyResult, Run
 from greenloop.wording.attempt import attempt_line
 from greenloop.wording.notes import describe_also_fixed, describe_noticed, describe_still_red
 from greenloop.wording.outcome import (

@@ -23,10 +23,9 @@ from greenloop.lsp.documents import notebook_requests
 from greenloop.lsp.documents.disk import encode_as_saved, on_disk
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.engines import Engines
-from greenloop.lsp.runs.edit_plan import EditPlanner, FileChange, new_texts
+from greenloop.lsp.runs.edit_plan import EditPlanner, TextChange, new_texts
 from greenloop.lsp.runs.runs import Runs
-from greenloop.lsp.state.apply_result import ApplyResult
-from greenloop.lsp.state.run import Phase, Run
+from greenloop.lsp.state.run import ApplyResult, Phase, Run
 
 # Seconds. A didChange was seen 1.6 s after the reply. An editor may ask its user before it replies; if that takes
 # longer, the change is noticed when it arrives.
@@ -88,7 +87,7 @@ class EditApplier:
             run.result.verified_texts = verified_texts
         return ApplyResult(applied=False, reason="the text keeps changing")
 
-    def edit_for_action(self, run: Run, changes: Sequence[FileChange]) -> lsp.WorkspaceEdit:
+    def edit_for_action(self, run: Run, changes: Sequence[TextChange]) -> lsp.WorkspaceEdit:
         """The edit for a code action that contains it. The editor does not report its choice; the text shows it."""
         _expect(run, changes)
         return self.planner.workspace_edit(run, changes)
@@ -134,7 +133,7 @@ class EditApplier:
         texts = {path: self._documents.text(run.root / path) for path in unsaved_files}
         return {path: text for path, text in texts.items() if text is not None}
 
-    async def _send(self, run: Run, changes: Sequence[FileChange]) -> ApplyResult:
+    async def _send(self, run: Run, changes: Sequence[TextChange]) -> ApplyResult:
         documents = self._documents
         if run.running:
             run.phase = Phase.LANDING
@@ -147,7 +146,7 @@ class EditApplier:
         request.add_done_callback(lambda _done: documents.notify_changed())
         self._client.log_while_waiting(request, "an edit")
 
-        def is_applied(selected: Sequence[FileChange] = changes) -> bool:
+        def is_applied(selected: Sequence[TextChange] = changes) -> bool:
             return all(self._contains_change(run, change, disk_texts) for change in selected)
 
         # Some editors apply without a reply; some reply long before they report the change.
@@ -170,7 +169,7 @@ class EditApplier:
             return ApplyResult(applied=False, reason=reason)
         return await asyncio.to_thread(_mark_applied, run, merged=any(change.merged for change in changes))
 
-    def _contains_change(self, run: Run, change: FileChange, disk_texts: Mapping[str, str | None]) -> bool:
+    def _contains_change(self, run: Run, change: TextChange, disk_texts: Mapping[str, str | None]) -> bool:
         """Whether the text now contains the change, whatever was typed since."""
         path = run.root / change.path
         current = self._documents.text(path)
@@ -180,7 +179,7 @@ class EditApplier:
         return contains(with_plain_ends(change.current or ""), with_plain_ends(change.new), with_plain_ends(current))
 
 
-def _expect(run: Run, changes: Sequence[FileChange]) -> None:
+def _expect(run: Run, changes: Sequence[TextChange]) -> None:
     run.result.sent_texts = {change.path: (change.current or "", change.new) for change in changes}
     run.result.sent_at = time.monotonic()
 

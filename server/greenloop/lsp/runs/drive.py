@@ -32,8 +32,7 @@ from greenloop.lsp.runs.editor_user import ApplyConfirmation, EditorUser
 from greenloop.lsp.runs.model_setup import ModelSetup
 from greenloop.lsp.runs.restore import record_applied
 from greenloop.lsp.runs.runs import Runs
-from greenloop.lsp.state.apply_result import ApplyResult
-from greenloop.lsp.state.run import Phase, Run, RunRequest
+from greenloop.lsp.state.run import ApplyResult, Phase, Run, RunRequest
 from greenloop.project.settings import Settings
 from greenloop.wording.outcome import describe_improvement
 

@@ -16,12 +16,11 @@ from greenloop.lsp.connection.convert import FileEdit, contains, workspace_edit
 from greenloop.lsp.documents.disk import normalize, restore_style
 from greenloop.lsp.documents.notebooks import cell_changes
 from greenloop.lsp.editor import Editor
-from greenloop.lsp.state.apply_result import ApplyResult
-from greenloop.lsp.state.run import Run
+from greenloop.lsp.state.run import ApplyResult, Run
 
 
 @dataclass(frozen=True, kw_only=True)
-class FileChange:
+class TextChange:
     """The change of one file: its current text (None: it does not exist yet), and the text with the result.
 
     `merged`: the current text is not the one that the run began with.
@@ -33,7 +32,7 @@ class FileChange:
     merged: bool
 
 
-def new_texts(changes: Sequence[FileChange]) -> dict[str, str]:
+def new_texts(changes: Sequence[TextChange]) -> dict[str, str]:
     return {change.path: change.new for change in changes}
 
 
@@ -43,7 +42,7 @@ class EditPlanner:
     def __init__(self, editor: Editor) -> None:
         self._client, self._documents = editor.client, editor.documents
 
-    def plan(self, run: Run) -> list[FileChange] | ApplyResult:
+    def plan(self, run: Run) -> list[TextChange] | ApplyResult:
         """The remaining change of each file's current text; an `ApplyResult` with the reason if it is not possible."""
         changes = self.plan_for(run, self.current_texts(run))
         if isinstance(changes, list) and (reason := self.conflict_reason(run, changes)):
@@ -54,7 +53,7 @@ class EditPlanner:
         """The current texts of the files that the result changes."""
         return {path: self._documents.text(run.root / path) for path in run.changes}
 
-    def plan_for(self, run: Run, texts: Mapping[str, str | None]) -> list[FileChange] | ApplyResult:
+    def plan_for(self, run: Run, texts: Mapping[str, str | None]) -> list[TextChange] | ApplyResult:
         """As `plan`, for given texts and without regard to conflicts. Long texts take time: call it in a thread."""
         outcome, changes = run.outcome, []
         assert outcome is not None
@@ -72,10 +71,10 @@ class EditPlanner:
             except WorkspaceError as error:
                 return ApplyResult(applied=False, reason=str(error).rstrip("."))
             text = restore_style(current, merged_text) if current else after
-            changes.append(FileChange(path=path, current=current, new=text, merged=actual != old))
+            changes.append(TextChange(path=path, current=current, new=text, merged=actual != old))
         return changes
 
-    def conflict_reason(self, run: Run, changes: Sequence[FileChange]) -> str:
+    def conflict_reason(self, run: Run, changes: Sequence[TextChange]) -> str:
         """Why a file cannot take its change (it changed on disk, or a change spans cells); empty where all can."""
         for change in changes:
             path = run.root / change.path
@@ -86,7 +85,7 @@ class EditPlanner:
                 return reason
         return ""
 
-    def is_proven(self, run: Run, changes: Sequence[FileChange]) -> bool:
+    def is_proven(self, run: Run, changes: Sequence[TextChange]) -> bool:
         """Whether a result was verified with exactly the current texts; True for an unsolved one without proof."""
         if run.outcome is None or not run.outcome.solved:
             return True
@@ -107,7 +106,7 @@ class EditPlanner:
             path: normalize(self._documents.text(run.root / path) or "") for path in others if path not in run.changes
         }
 
-    def workspace_edit(self, run: Run, changes: Sequence[FileChange]) -> lsp.WorkspaceEdit:
+    def workspace_edit(self, run: Run, changes: Sequence[TextChange]) -> lsp.WorkspaceEdit:
         """The changes as an edit of the editor's documents."""
         documents = self._documents
         edits: list[FileEdit] = []
@@ -122,7 +121,7 @@ class EditPlanner:
         codec = documents.position_codec
         return workspace_edit(edits, codec, document_changes=self._client.capabilities.document_changes)
 
-    def _cell_edits(self, run: Run, change: FileChange) -> list[FileEdit]:
+    def _cell_edits(self, run: Run, change: TextChange) -> list[FileEdit]:
         """A notebook's change as changes of its cells."""
         documents, path = self._documents, run.root / change.path
         notebook = documents.notebook(path, run.root)

@@ -109,7 +109,7 @@ async def _within(question: Question, seconds: float) -> Answer | None:
     return question.answered.result() if question.answered.done() else None
 
 
-APPLY, KEEP, SHOW = "Apply", "Keep", "Show"
+APPLY, KEEP = "Apply", "Keep"
 
 
 class ApplyConfirmation:
@@ -138,18 +138,11 @@ class ApplyConfirmation:
         question = " ".join(
             [f"{run.name} is {outcome_in_short(outcome)}.", *warning_sentences(outcome), "Apply the change?"]
         )
-        while True:
-            # An editor that declared support but did not open the page may do so when asked again.
-            may_retry = self._client.capabilities.show_document and not is_shown
-            lines = [question]
-            if not is_shown:
-                lines += [pages.first_lines(diff), f"The full change is in {path}" if path else ""]
-            answer = await self._client.ask(
-                "\n\n".join(filter(None, lines)), (APPLY, SHOW, KEEP) if may_retry else (APPLY, KEEP)
+        if not is_shown:
+            question = "\n\n".join(
+                [question, pages.first_lines(diff), *([f"The full change is in {path}"] if path else [])]
             )
-            if answer != SHOW:
-                return answer == APPLY
-            is_shown, path, diff = await self._show(run)
+        return await self._client.ask(question, (APPLY, KEEP)) == APPLY
 
     async def _show(self, run: Run) -> tuple[bool, Path | None, str]:
         """Shows the change: whether the editor opened the page, the page's path (None: not written), and the diff.

@@ -110,6 +110,19 @@ class RunResult:
     lines: tuple[tuple[str, int], ...] = ()
 
 
+@dataclass(frozen=True, kw_only=True)
+class ApplyResult:
+    """Whether a result was applied, or the reason why it was not.
+
+    `merged`: together with what the user typed meanwhile. `by_action`: the editor takes edits only from a code action.
+    """
+
+    applied: bool
+    merged: bool = False
+    reason: str = ""
+    by_action: bool = False
+
+
 @dataclass(eq=False)
 class Run:
     """One request to refine one target, and its state.

@@ -1,0 +1,5 @@
+"""How this greenloop was installed: the commands that users are asked to type. Light: the standard library only."""
+
+from __future__ import annotations
+
+from greenloop.project.environment.installation import install_command, own_command, runner
