@@ -103,7 +103,9 @@ def _build(
         # In namespaces of its own, so that no mount or process of it is left, however it ends.
         debootstrap = ["unshare", "--mount", "--pid", "--fork", "--kill-child", str(tool_path("debootstrap"))]
         run = make_runner(should_stop)
-        run([*debootstrap, "--variant=minbase", "--include=python3", suite, str(rootfs)], DEBOOTSTRAP_SECONDS)
+        # Before Python 3.10 pip needs what Debian keeps in a package of its own.
+        packages = "python3,python3-distutils" if suite == "bullseye" else "python3"
+        run([*debootstrap, "--variant=minbase", f"--include={packages}", suite, str(rootfs)], DEBOOTSTRAP_SECONDS)
         report_status("importing the image")
         _import(engine, name, rootfs)
 

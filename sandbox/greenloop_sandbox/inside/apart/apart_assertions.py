@@ -6,6 +6,7 @@ Of a test's own assertions those count that stand in its body, or in loops and `
 import ast
 import functools
 import inspect
+import itertools
 import sys
 
 _BLOCKS = (ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith)
@@ -38,8 +39,8 @@ class AssertionWatch:
         test = self._functions.get(self._first)
         own, nested = (test.assertions, test.nested) if test else ((), ())
         for each in own:
-            helpers = [first for first, one in self._functions.items() if one.name == each.helper]
-            if not _has(self._ran, each) or (helpers and self._entered.isdisjoint(helpers)):
+            helpers = [(first, *one.nested) for first, one in self._functions.items() if one.name == each.helper]
+            if not _has(self._ran, each) or (helpers and self._entered.isdisjoint(itertools.chain(*helpers))):
                 return "its assertion in line %d never ran" % each.first
         called = [each for first in sorted({*self._entered, *nested}) for each in self._functions[first].assertions]
         if called and not own and not any(_has(self._ran, each) for each in called):

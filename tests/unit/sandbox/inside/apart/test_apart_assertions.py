@@ -46,10 +46,11 @@ HELPER = "def check(xs):\n    for x in xs:\n        assert x\n\n\ndef test_a():\
         ("def test_a():\n    pass\n", 0),
         (HELPER.format((1,)), 0),
         (HELPER.format(()), 3),
+        ("def check():\n    def inner(x):\n        assert x\n    return inner\n\n\ncheck = check()\n\n\ndef test_a():\n    check(1)\n", 0),
         ("def test_a():\n    for item in ():\n        item.assert_called()\n", 3),
         ("import functools\n\n\ndef wrap(f):\n    @functools.wraps(f)\n    def g():\n        f()\n    return g\n\n\n@wrap\ndef test_a():\n    for x in ():\n        assert x\n", 14),
     ],
-    ids=["run", "loop", "empty loop", "over lines", "condition", "after a return", "none", "helper", "idle helper", "call", "decorated"],
+    ids=["run", "loop", "empty loop", "over lines", "condition", "after a return", "none", "helper", "idle helper", "made helper", "call", "decorated"],
 )  # fmt: skip
 def test_the_line_of_an_assertion_that_never_ran(tmp_path, text, line):
     assert missed(tmp_path, text) == line
