@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the pictures of docs/media: what greenloop shows in a terminal, each from a run of the product.
+"""Makes the pictures of terminals in docs/media: what greenloop shows, each from a run of the product.
 
     scripts/pictures.py [NAME ...]      all, or these
 
@@ -11,10 +11,8 @@ from __future__ import annotations
 
 import argparse
 import fcntl
-import io
 import json
 import os
-import re
 import shlex
 import shutil
 import struct
@@ -23,19 +21,16 @@ import sys
 import sysconfig
 import tempfile
 import termios
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich._export_format import CONSOLE_SVG_FORMAT
-from rich.console import Console
-from rich.text import Text
+import terminal_svg
 
 ROOT = Path(__file__).resolve().parents[1]
 MEDIA = ROOT / "docs" / "media"
 WIDTH = 112
-# The fonts would come from another server.
-FORMAT = re.sub(r"@font-face \{\{.*?\}\}\s*", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
 SLOW = """\
 def unique(items):
     result = []
@@ -151,12 +146,16 @@ shop.py
 class Picture:
     """`lines` are typed one after another in the folder that `prepare` fills; only the last one is shown.
 
-    `model` answers with these texts, or looks at the project.
+    `model` answers with these texts, or looks at the project. A `moving` picture shows all lines, and how their
+    answers came.
     """
 
     lines: tuple[str, ...]
     prepare: Callable[[Path], None]
     model: tuple[str | dict[str, object], ...] = ()
+    media: Path = MEDIA
+    moving: bool = False
+    width: int = WIDTH
 
 
 def fibonacci(folder: Path) -> None:
@@ -170,6 +169,16 @@ def faked(folder: Path) -> None:
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "tests"]):
         subprocess.run([*git, *words], cwd=folder, check=True)
     (folder / "fibonacci.py").write_text(FAKE, encoding="utf-8")
+
+
+def claimed(folder: Path) -> None:
+    """Two examples under git: one with a bug, one with a change that a coding agent calls a fix."""
+    for name in ("age_limit", "shipping"):
+        shutil.copytree(ROOT / "examples" / name, folder, dirs_exist_ok=True)
+    git = ["git", "-c", "user.name=you", "-c", "user.email=you@example.org"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "before"]):
+        subprocess.run([*git, *words], cwd=folder, check=True)
+    shutil.copy(folder / "claimed.py", folder / "shipping.py")
 
 
 def slow(folder: Path) -> None:
@@ -208,7 +217,19 @@ PICTURES = {
         model=(f"```python\n{FAST}```",) * 9,
     ),
     "history": Picture(lines=(FIX, "greenloop history show 1"), prepare=fibonacci, model=(ANSWER,)),
-    "bench": Picture(lines=(BENCH, "greenloop bench report results.jsonl"), prepare=correct),
+    "bench": Picture(
+        lines=(BENCH, "greenloop bench report results.jsonl"), prepare=correct, media=ROOT / "lab" / "docs" / "media"
+    ),
+    "tour": Picture(
+        lines=(
+            "greenloop fix test_age_limit.py::test_birthday --apply",
+            "pytest -q test_shipping.py",
+            "greenloop verify test_shipping.py",
+        ),
+        prepare=claimed,
+        moving=True,
+        width=96,
+    ),
 }
 
 
@@ -219,67 +240,54 @@ def make_picture(name: str, picture: Picture, place: Path) -> None:
     (place / "homes" / name).mkdir(parents=True)
     picture.prepare(folder)
     (place / f"{name}.jsonl").write_text("".join(f"{json.dumps(text)}\n" for text in picture.model), encoding="utf-8")
-    shown = ""
+    typed = []
     for line in picture.lines:
         words = shlex.split(line.replace("scripted:answers.jsonl", f"scripted:{place / name}.jsonl"))
-        shown = run_on_terminal([str(place / ".venv/bin/python"), "-m", *words], folder, place)
-    console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
-    console.print(Text.assemble(("$ ", "bold green"), (picture.lines[-1], "bold")), soft_wrap=True)
-    for row in screen_rows(shown):
-        console.print(Text.from_ansi(row), overflow="fold")
-    text = console.export_svg(title=f"greenloop: {name}", code_format=FORMAT, unique_id=name)
-    MEDIA.mkdir(exist_ok=True)
-    (MEDIA / f"{name}.svg").write_text("".join(f"{row.rstrip()}\n" for row in text.splitlines()), encoding="utf-8")
+        screens = run_on_terminal([str(place / ".venv/bin/python"), "-m", *words], folder, place, picture.width)
+        typed.append(terminal_svg.Typed(line=line, screens=screens))
+    if picture.moving:
+        text = terminal_svg.moving(typed, "greenloop", picture.width)
+    else:
+        text = terminal_svg.still(typed[-1], f"greenloop: {name}", name, picture.width)
+    picture.media.mkdir(exist_ok=True)
+    lines = "".join(f"{row.rstrip()}\n" for row in text.splitlines())
+    (picture.media / f"{name}.svg").write_text(lines, encoding="utf-8")
     print(f"{name}: {len(text) >> 10} kB")
 
 
-def run_on_terminal(words: list[str], folder: Path, place: Path) -> str:
-    """Everything that a program writes to its terminal."""
+def run_on_terminal(words: list[str], folder: Path, place: Path, width: int) -> list[tuple[float, str]]:
+    """Everything that a program has written to its terminal, at each time that it wrote something."""
     main, inside = os.openpty()
-    fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", 50, WIDTH, 0, 0))
+    fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
     environment = {
         "HOME": str(place / "homes" / folder.name),
         "PATH": f"{place / '.venv/bin'}:/usr/bin:/bin",
         "TERM": "xterm-256color",
         "LANG": "C.UTF-8",
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # plugins of development have nothing to say here
     }
+    begin = time.monotonic()
     process = subprocess.Popen(words, stdin=inside, stdout=inside, stderr=inside, cwd=folder, env=environment)
     os.close(inside)
-    data = b""
+    data, screens = b"", []
     try:
         while piece := os.read(main, 65536):
             data += piece
+            screens.append((time.monotonic() - begin, data.decode(errors="replace")))
     except OSError:
         pass  # Linux says so at the end
     process.wait()
     os.close(main)
-    return data.decode(errors="replace")
-
-
-def screen_rows(text: str) -> list[str]:
-    """The rows of the screen at the end, with their colours: follows the few movements of rich's live display."""
-    rows, at = [""], 0
-    for piece in re.split(r"(\x1b\[2K|\x1b\[\d*A|\x1b\[\?25[lh]|\r\n|\n|\r)", text):
-        if piece in ("\r\n", "\n"):
-            at += 1
-            if at == len(rows):
-                rows.append("")
-        elif piece == "\x1b[2K":
-            rows[at] = ""
-        elif up := re.fullmatch(r"\x1b\[(\d*)A", piece):
-            at = max(0, at - int(up[1] or 1))
-        elif piece != "\r" and not piece.startswith("\x1b[?25"):
-            rows[at] += piece
-    while rows and not rows[-1].strip():
-        rows.pop()
-    return rows
+    if "Traceback (most recent call last)" in screens[-1][1]:
+        raise RuntimeError(screens[-1][1])
+    return screens
 
 
 def make_environment(place: Path) -> None:
     """An environment that has this checkout and its packages, so that no picture shows where they are."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", place / ".venv"], check=True)
     (packages,) = (place / ".venv").glob("lib/python*/site-packages")
-    folders = (ROOT / "server", ROOT / "sandbox", sysconfig.get_path("purelib"))
+    folders = [*(str(ROOT / name) for name in ("server", "sandbox", "lab")), sysconfig.get_path("purelib")]
     (packages / "checkout.pth").write_text("".join(f"{folder}\n" for folder in folders), encoding="utf-8")
 
 
