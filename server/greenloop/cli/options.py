@@ -39,7 +39,7 @@ def add_settings(parser: argparse.ArgumentParser, *, model: bool = True) -> None
     """Adds `--set` and flags for the most common settings."""
     if model:
         parser.add_argument(
-            "--model", metavar="NAME", help="local, local/NAME, a litellm name such as ollama/llama3.2, scripted:FILE"
+            "--model", metavar="NAME", help="local, local/NAME, provider/model such as ollama/llama3.2, scripted:FILE"
         )
     parser.add_argument("--sandbox", metavar="KIND", help="auto, bubblewrap, docker, ray or none")
     parser.add_argument(

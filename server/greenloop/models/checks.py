@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from greenloop.core.errors import ModelError, UsageError
 from greenloop.models import known_models
 from greenloop.models.known_providers import ADDRESSES, asks_directly, find_provider, key_variables, providers
-from greenloop.project.environment.installation import install_command
+from greenloop.project.environment.installation import extra_command
 from greenloop.project.settings import ApiSettings, Settings
 
 # Providers all of whose models are in the table, up to those that are newer than it.
@@ -38,11 +38,17 @@ def check(name: str, settings: Settings, *, needs_key: bool = True) -> None:
     if not known_models.is_installed() and not asks_directly(full_name(name, api)):
         raise ModelError(
             f"{name} is asked through litellm, which is not installed.",
-            remedy=f"Run `{install_command(extra='providers')}`, or name a model of Ollama or OpenAI, or `local`.",
+            remedy=f"Run `{extra_command('providers')}`, or name a model of Ollama or OpenAI, or `local`.",
         )
     if api.base:
         return
     provider = find_provider(name)
+    has_price = known_models.is_installed() or provider != "openai" or any(map(os.environ.get, ADDRESSES))
+    if settings.cost and not has_price:
+        raise ModelError(
+            f"`cost` cannot limit {name}, whose price only litellm knows.",
+            remedy=f"Run `{extra_command('providers')}`, or limit `tokens` and empty `cost`.",
+        )
     if not provider:
         raise ModelError(f"No provider is known for the model '{name}'.", remedy=_where_unknown(name))
     if similar := _misspelt(name, provider):

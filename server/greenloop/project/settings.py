@@ -334,8 +334,8 @@ class Settings:
 
     model: str = setting(
         "",
-        "Model: `local` (embedded), `local/NAME` (another embedded one, see docs/models.md), any litellm name such as "
-        "`ollama/llama3.2` or `openai/gpt-4o`, `editor` (the editor's own, where it has one), `scripted:FILE`, "
+        "Model: `local` (embedded), `local/NAME` (another embedded one, see docs/models.md), a provider and its model "
+        "such as `ollama/llama3.2` or `openai/gpt-4o`, `editor` (the editor's own, where it has one), `scripted:FILE`, "
         "`replay:FILE`.",
     )
     model_kind: Literal["auto", "small", "capable"] = setting(

@@ -128,7 +128,17 @@ def test_without_litellm_a_model_that_needs_it_is_refused_with_the_command(witho
     else:
         with pytest.raises(ModelError, match="asked through litellm, which is not installed") as caught:
             check(name, settings, needs_key=False)
-        assert 'pip install "greenloop[providers]"' in caught.value.remedy
+        assert "pip install litellm==" in caught.value.remedy
+
+
+def test_without_litellm_a_limit_on_costs_is_refused_where_it_could_not_be_kept(without_litellm, monkeypatch):
+    settings = Settings(cost=0.5)
+    with pytest.raises(ModelError, match="`cost` cannot limit openai/gpt-4o") as caught:
+        check("openai/gpt-4o", settings, needs_key=False)
+    assert "pip install litellm==" in caught.value.remedy
+    check("ollama/qwen", settings)
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    check("openai/m", settings, needs_key=False)
 
 
 def test_which_key_is_missing(monkeypatch):

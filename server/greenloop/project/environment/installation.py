@@ -5,7 +5,10 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
+from importlib import metadata
 from pathlib import Path
+
+from packaging.requirements import Requirement
 
 WITH_ENGINE = '"greenloop[local]"'
 
@@ -19,22 +22,33 @@ def own_command(*words: str, prefix: Path | None = None) -> str:
     return f"{tool} {WITH_ENGINE} {shlex.join(words[1:])}" if tool else shlex.join(words)
 
 
-def install_command(prefix: Path | None = None, arguments: Sequence[str] | None = None, *, extra: str = "local") -> str:
-    """The command that adds an extra, by default the embedded model's engine, for the tool that installed greenloop.
+def install_command(prefix: Path | None = None, arguments: Sequence[str] | None = None) -> str:
+    """The command that adds the embedded model's engine, for the tool that installed this greenloop.
 
     Where a tool makes an environment for one use, it is the user's own command line (`arguments`) with the extra.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     prefix = prefix or Path(sys.prefix)
-    package = f'"greenloop[{extra}]"'
     if tool := runner(prefix):
-        return f"{tool} {package} {shlex.join(arguments)}".rstrip()
+        return f"{tool} {WITH_ENGINE} {shlex.join(arguments)}".rstrip()
     if (prefix / "uv-receipt.toml").is_file():
-        return f"uv tool install {package}"
+        return f"uv tool install {WITH_ENGINE}"
     if "pipx" in prefix.parts:
-        # Only the extra has the exact version of litellm.
-        return "pipx inject greenloop xllamacpp" if extra == "local" else f"pipx install --force {package}"
-    return f"{sys.executable} -m pip install {package}"
+        return "pipx inject greenloop xllamacpp"
+    return f"{sys.executable} -m pip install {WITH_ENGINE}"
+
+
+def extra_command(extra: str, prefix: Path | None = None, arguments: Sequence[str] | None = None) -> str:
+    """The command that puts the packages of an extra beside this greenloop, in the versions that it names."""
+    wanted = (Requirement(line) for line in metadata.requires("greenloop") or ())
+    package = " ".join(f"{each.name}{each.specifier}" for each in wanted if f'"{extra}"' in str(each.marker))
+    arguments, prefix = sys.argv[1:] if arguments is None else arguments, prefix or Path(sys.prefix)
+    if runner(prefix) == "uvx":
+        return f"uvx --with {package} greenloop {shlex.join(arguments)}".rstrip()
+    if (prefix / "uv-receipt.toml").is_file():
+        return f"uv tool install greenloop --with {package}"
+    is_pipx = "pipx" in prefix.parts
+    return f"pipx inject greenloop {package}" if is_pipx else f"{sys.executable} -m pip install {package}"
 
 
 def runner(prefix: Path | None = None) -> str:

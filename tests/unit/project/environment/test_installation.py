@@ -1,11 +1,14 @@
 """The command lines that users are told to type, by the way in which greenloop was installed."""
 
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
 from greenloop.project.environment import installation
+
+ROOT = Path(__file__).resolve().parents[4]
 
 
 @pytest.mark.parametrize(
@@ -25,6 +28,19 @@ def test_the_engine_is_added_by_what_installed_greenloop(prefix, command):
 def test_the_engine_is_added_to_a_tool_of_uv(tmp_path):
     (tmp_path / "uv-receipt.toml").touch()
     assert installation.install_command(tmp_path, []) == 'uv tool install "greenloop[local]"'
+
+
+@pytest.mark.parametrize(
+    ("prefix", "command"),
+    [
+        ("/home/u/.cache/uv/archive-v0/abc", "uvx --with litellm=={} greenloop fix"),
+        ("/home/u/.local/share/pipx/venvs/greenloop", "pipx inject greenloop litellm=={}"),
+        ("/home/u/project/.venv", f"{sys.executable} -m pip install litellm=={{}}"),
+    ],
+)
+def test_an_extra_is_added_in_its_exact_version(prefix, command):
+    pinned = re.search(r"litellm==([\d.]+)", (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert installation.extra_command("providers", Path(prefix), ["fix"]) == command.format(pinned[1])
 
 
 def test_a_command_is_typed_as_greenloop_was():
