@@ -27,9 +27,9 @@ from greenloop.core.python.ast_source import (
 from greenloop.core.python.names import free_names
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
+from greenloop.localize import signals
 from greenloop.localize.evidence import Entry, Evidence
 from greenloop.localize.regions import TextOf, may_change
-from greenloop.localize.signals import words
 from greenloop.project.sources import absolute_module, find_module, is_trusted
 from greenloop.project.syntax import definitions
 
@@ -65,7 +65,7 @@ def find_read(
         for each, share in names.read_by(test, paths, quoted):
             found[each] = max(found.get(each, 0.0), share * highest)
     every = dict.fromkeys([*evidence.suspects, *found], Entry(depth=1, order=0))
-    spoken = words.scores(replace(evidence, suspects=every)) if found else {}
+    spoken = signals.words(replace(evidence, suspects=every)) if found else {}
     total = {each: score + DISCOUNT * spoken.get(each, 0.0) for each, score in found.items()}
     return dict(sorted(total.items(), key=lambda item: -item[1])[:MOST])
 

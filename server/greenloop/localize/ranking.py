@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from greenloop.core.records.spec import Region
+from greenloop.localize import signals
 from greenloop.localize.evidence import Evidence
-from greenloop.localize.signals import recent, spectrum, touched, traceback, words
 
 Signal = Callable[[Evidence], Mapping[Region, float]]
 
 SIGNALS: Mapping[str, Signal] = {
-    "traceback": traceback.scores,
-    "spectrum": spectrum.scores,
-    "words": words.scores,
-    "touched": touched.scores,
-    "recent": recent.scores,
+    "traceback": signals.traceback,
+    "spectrum": signals.spectrum,
+    "words": signals.words,
+    "touched": signals.touched,
+    "recent": signals.recent,
 }
 # Chosen by lab/benchmarks/ranking.py; lab/docs/localisation.md says what each adds.
 # Past fixes cannot show what `touched` is worth, so it only decides between suspects that are nearly as suspicious.

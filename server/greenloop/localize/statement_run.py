@@ -14,7 +14,7 @@ from greenloop.core.records.spec import Region
 from greenloop.localize import regions
 from greenloop.localize.context import BaselineContext
 from greenloop.localize.evidence import Evidence
-from greenloop.localize.signals import spectrum
+from greenloop.localize.signals import line_scores
 from greenloop_sandbox import WatchedLines
 from greenloop_sandbox.report.traces import StatementTrace, statement_traces
 
@@ -75,7 +75,7 @@ def with_suspicion(
     changeable = [each for each in (*problem.regions, *problem.suspects) if not each.created]
     written = [each for each in changeable if not regions.is_unwritten(each, problem.files.get)]
     lines = {case: trace.lines for case, trace in traces.items()}
-    scores = spectrum.line_scores(lines, failing, passing)
+    scores = line_scores(lines, failing, passing)
     suspicion = {path: _within(path, found, written) for path, found in scores.items()}
     return replace(problem, suspicion={path: found for path, found in suspicion.items() if found})
 

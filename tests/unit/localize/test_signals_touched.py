@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from greenloop.localize import ranking
-from greenloop.localize.signals import touched
+from greenloop.localize import ranking, signals
 from suspects import by_name, evidence
 
 
@@ -15,11 +14,11 @@ def with_touched(*names: str):
 
 
 def test_a_single_touched_function_is_told_from_many():
-    assert by_name(touched.scores(with_touched("split"))) == {"split": 1.0}
-    several = by_name(touched.scores(with_touched("split", "parse_duration")))
+    assert by_name(signals.touched(with_touched("split"))) == {"split": 1.0}
+    several = by_name(signals.touched(with_touched("split", "parse_duration")))
     assert set(several) == {"split", "parse_duration"}
     assert all(0 < score < 1 for score in several.values())
-    assert touched.scores(with_touched()) == {}
+    assert signals.touched(with_touched()) == {}
 
 
 def test_it_decides_between_functions_that_are_nearly_as_suspicious():

@@ -8,7 +8,7 @@ from math import sqrt
 import pytest
 
 from greenloop.localize.evidence import gather_evidence
-from greenloop.localize.signals.spectrum import line_scores, ochiai, scores
+from greenloop.localize.signals import line_scores, ochiai, spectrum
 from greenloop_sandbox.report.traces import ReachedFunction, StatementTrace
 
 TEXT = "def big(x):\n    y = 1\n    if x:\n        y = 2\n    return y\n\n\ndef small(x):\n    return x\n"
@@ -44,7 +44,7 @@ def test_cases_that_told_nothing_do_not_count():
 
 def test_a_function_is_as_suspicious_as_its_worst_line():
     traces = {"bad": trace(2, 3, 4, 5, 9), "good": trace(2, 3, 5, 9)}
-    found = scores(replace(evidence(), statements=traces))
+    found = spectrum(replace(evidence(), statements=traces))
     assert {region.qualname: score for region, score in found.items()} == {
         "big": 1.0,
         "small": pytest.approx(1 / sqrt(2)),
@@ -52,13 +52,13 @@ def test_a_function_is_as_suspicious_as_its_worst_line():
 
 
 def test_without_statements_calls_count():
-    assert [*scores(evidence()).values()] == [1.0] * 2
+    assert [*spectrum(evidence()).values()] == [1.0] * 2
 
 
 def test_the_most_suspicious_function_counts_fully_however_many_cases_run_it():
     traces = {"bad": trace(2, 4, 9), **{f"good{n}": trace(2, 9) for n in range(8)}, "rare": trace(4)}
     entered = dict.fromkeys(traces, ())
-    found = scores(replace(evidence(), entered=entered, passing=[*traces][1:], statements=traces))
+    found = spectrum(replace(evidence(), entered=entered, passing=[*traces][1:], statements=traces))
     assert {region.qualname: score for region, score in found.items()} == {
         "big": 1.0,
         "small": pytest.approx(sqrt(2) / 3),

@@ -1,1 +1,0 @@
-"""Signals: each file says by one kind of evidence how suspicious a function is."""
