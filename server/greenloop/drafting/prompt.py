@@ -16,7 +16,6 @@ from greenloop.core.records.model import Message
 from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.text.tokens import Count, max_characters, truncate
 from greenloop.drafting.shown_attempts import answer_of, fenced, render_attempts
-from greenloop.drafting.variation import vary
 
 ESSENTIAL = 0.9  # excerpts of at least this value are shortened, never left out: the code and its tests
 KINDS = 8  # of earlier failures that the prompt lists
@@ -175,3 +174,10 @@ def _render(excerpts: Sequence[Excerpt]) -> str:
         f"{excerpt.title}\n{fenced(excerpt.text, excerpt.language)}" if excerpt.text else excerpt.title
         for excerpt in excerpts
     )
+
+
+def vary(excerpts: Sequence[Excerpt], variant: int) -> list[Excerpt]:
+    """The excerpts with other texts, where they have some, and begun at another one; 0: as they are."""
+    texts = [replace(each, text=(each.text, *each.others)[variant % (1 + len(each.others))]) for each in excerpts]
+    turn = variant % len(texts) if texts else 0
+    return [*texts[turn:], *texts[:turn]]

@@ -49,7 +49,7 @@ def recent(evidence: Evidence) -> Mapping[Region, float]:
 
 
 def spectrum(evidence: Evidence) -> Mapping[Region, float]:
-    """What failing cases run and passing ones do not: by a function's worst statement, in proportion to the worst one.
+    """Code that failing cases run and passing ones do not, by a function's worst statement, in proportion to the most.
 
     So one that every test enters looks no more innocent than the branch that only the failing test takes; by its calls
     where no statements were traced. In proportion, so that few failing cases against many passing ones,

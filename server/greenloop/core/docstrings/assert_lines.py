@@ -15,8 +15,13 @@ from textwrap import dedent
 
 from greenloop.core import generated_tests
 from greenloop.core.docstrings import literals
-from greenloop.core.docstrings.call_lines import DocumentedFunction, find_plain_call, header_parameters
-from greenloop.core.docstrings.checks import Requirement, make_requirement
+from greenloop.core.docstrings.call_lines import (
+    DocumentedFunction,
+    Requirement,
+    find_plain_call,
+    header_parameters,
+    make_requirement,
+)
 from greenloop.core.docstrings.equations import is_governed
 from greenloop.core.python.ast_source import parse_module
 

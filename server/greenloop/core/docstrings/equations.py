@@ -18,13 +18,14 @@ from greenloop.core.docstrings.call_lines import (
     LONGEST,
     OPEN,
     DocumentedFunction,
+    Requirement,
     closing_position,
     find_names,
     is_literal,
+    make_requirement,
     primary_end,
     string_end,
 )
-from greenloop.core.docstrings.checks import Requirement, make_requirement
 
 NEAR = 40  # rows above a row that are searched for its heading
 

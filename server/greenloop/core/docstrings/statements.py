@@ -18,8 +18,13 @@ from greenloop.core.docstrings.assert_lines import (
     find_input_output_pairs,
     find_notebook_cells,
 )
-from greenloop.core.docstrings.call_lines import DocumentedFunction, find_plain_call, is_call_allowed
-from greenloop.core.docstrings.checks import Requirement, make_requirement
+from greenloop.core.docstrings.call_lines import (
+    DocumentedFunction,
+    Requirement,
+    find_plain_call,
+    is_call_allowed,
+    make_requirement,
+)
 from greenloop.core.docstrings.documentation import Documentation, read_examples
 from greenloop.core.docstrings.equations import find_equations, find_raising_call
 from greenloop.core.docstrings.sections import MOST, parse_sections

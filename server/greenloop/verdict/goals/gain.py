@@ -16,8 +16,7 @@ from greenloop.core.records.spec import Provenance
 from greenloop.project.syntax import definitions
 from greenloop.specs import goals
 from greenloop.specs.goals import failed_call
-from greenloop.verdict.goals.measured_runs import RunCost, check_gain, read_cost
-from greenloop.verdict.goals.paired_costs import LOOKS, measure_pairs
+from greenloop.verdict.goals.measured_runs import LOOKS, RunCost, check_gain, measure_pairs, read_cost
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 from greenloop.wording.gain import show_cost
 from greenloop_sandbox import Execution, ProfiledLines, Session, TestRun, WatchedLines, case_results

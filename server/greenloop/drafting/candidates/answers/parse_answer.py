@@ -29,8 +29,7 @@ from greenloop.core.records.attempt import Candidate, Finding
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import split_lines, with_plain_ends
-from greenloop.drafting.candidates.answers import class_headers, code_blocks, new_statements, open_answers, unified_diff
-from greenloop.drafting.candidates.answers.called_functions import called_functions
+from greenloop.drafting.candidates.answers import code_blocks, open_answers, other_code, unified_diff
 from greenloop.drafting.candidates.answers.definitions import (
     Choice,
     choose,
@@ -41,6 +40,7 @@ from greenloop.drafting.candidates.answers.definitions import (
 )
 from greenloop.drafting.candidates.answers.imports_and_helpers import add_imports_and_helpers
 from greenloop.drafting.candidates.answers.misnamed import under_asked_name
+from greenloop.drafting.candidates.answers.other_code import called_functions
 from greenloop.drafting.candidates.answers.preserve import keep_users_parts
 from greenloop.drafting.candidates.answers.search_replace import apply_edits
 from greenloop.drafting.candidates.checks.repetition import REPETITION, describe_loop
@@ -112,9 +112,9 @@ def read(
     texts |= dict.fromkeys(stored, "")
     if takes_all:
         texts = open_answers.with_new_members(problem, paths, pieces, texts)
-        texts = new_statements.with_new_calls(problem, paths, pieces, texts)
-        texts = new_statements.with_new_definitions(problem, paths, pieces, texts)
-        texts = class_headers.with_new_headers(problem, paths, pieces, texts)
+        texts = other_code.with_new_calls(problem, paths, pieces, texts)
+        texts = other_code.with_new_definitions(problem, paths, pieces, texts)
+        texts = other_code.with_new_headers(problem, paths, pieces, texts)
     if not texts:
         return _explain_no_code(problem, blocks, pieces, truncated=truncated)
     return add_imports_and_helpers(problem, texts, choices, pieces)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from greenloop.core.records.goal import Gain, Goal
-from greenloop.verdict.goals import paired_costs
+from greenloop.verdict.goals import measured_runs
 from greenloop.wording.gain import describe_gain
 
 BELOW = 0.9
@@ -97,7 +97,7 @@ async def simulate(noise: Noise, seed: int, ratio: float = 1.0, goal: Goal = Goa
         runs += 1
         return next(times) * (ratio if is_new else 1.0)
 
-    gain = await paired_costs.measure_pairs(goal, cost, below=BELOW, lots=random.Random(-seed - 1))
+    gain = await measured_runs.measure_pairs(goal, cost, below=BELOW, lots=random.Random(-seed - 1))
     assert gain is not None
     return gain, runs
 
@@ -136,7 +136,7 @@ async def test_runs_that_do_not_end_give_no_gain():
     async def cost(is_new: bool) -> float | None:
         return None if is_new else 1.0
 
-    assert await paired_costs.measure_pairs(Goal.TIME, cost, below=BELOW, lots=random.Random(0)) is None
+    assert await measured_runs.measure_pairs(Goal.TIME, cost, below=BELOW, lots=random.Random(0)) is None
 
 
 def test_the_looks_together_admit_fewer_than_one_of_10000():
@@ -148,9 +148,9 @@ def test_the_looks_together_admit_fewer_than_one_of_10000():
 def admitted() -> dict[int, int]:
     """How many ratios of each look may lie above, found out by asking."""
     found = {}
-    for count in paired_costs.LOOKS:
+    for count in measured_runs.LOOKS:
         highs = [
-            paired_costs.compare(Goal.TIME, [1.0] * count, [0.5] * (count - above) + [2.0] * above).high
+            measured_runs.compare(Goal.TIME, [1.0] * count, [0.5] * (count - above) + [2.0] * above).high
             for above in range(count)
         ]
         found[count] = sum(high < BELOW for high in highs) - 1
@@ -158,25 +158,25 @@ def admitted() -> dict[int, int]:
 
 
 def test_the_interval_of_few_pairs_is_their_range():
-    found = paired_costs.compare(Goal.TIME, [1.0] * 9, [0.5, 0.4, 0.45, 0.55, 0.5, 0.5, 0.6, 0.5, 0.5])
+    found = measured_runs.compare(Goal.TIME, [1.0] * 9, [0.5, 0.4, 0.45, 0.55, 0.5, 0.5, 0.6, 0.5, 0.5])
     assert (found.low, found.ratio, found.high, found.pairs) == (0.4, 0.5, 0.6, 9)
     assert describe_gain(found) == "1.0 s → 500 ms (0.50, 0.40 to 0.60)"
 
 
 def test_outliers_of_many_pairs_are_left_out():
-    found = paired_costs.compare(Goal.TIME, [1.0] * 33, [0.5] * 30 + [9.0, 0.001, 7.0])
+    found = measured_runs.compare(Goal.TIME, [1.0] * 33, [0.5] * 30 + [9.0, 0.001, 7.0])
     assert (found.low, found.high) == (0.5, 0.5)
 
 
-@pytest.mark.parametrize("count", paired_costs.LOOKS)
+@pytest.mark.parametrize("count", measured_runs.LOOKS)
 def test_the_interval_holds_the_median_as_often_as_it_says(count):
     dice = random.Random(count)
     samples = [
-        paired_costs.compare(Goal.TIME, [1.0] * count, [dice.random() for _ in range(count)]) for _ in range(4000)
+        measured_runs.compare(Goal.TIME, [1.0] * count, [dice.random() for _ in range(count)]) for _ in range(4000)
     ]
-    assert sum(each.low <= 0.5 <= each.high for each in samples) / 4000 >= paired_costs.CONFIDENCE - 0.001
+    assert sum(each.low <= 0.5 <= each.high for each in samples) / 4000 >= measured_runs.CONFIDENCE - 0.001
 
 
 def test_memory_is_told_in_bytes():
-    found = paired_costs.compare(Goal.MEMORY, [2_000_000.0] * 9, [11_400.0] * 9)
+    found = measured_runs.compare(Goal.MEMORY, [2_000_000.0] * 9, [11_400.0] * 9)
     assert describe_gain(found) == "2.0 MB → 11.4 kB (0.01, 0.01 to 0.01)"

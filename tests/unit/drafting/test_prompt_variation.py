@@ -9,8 +9,7 @@ from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Excerpt
 from greenloop.core.text.tokens import estimate_tokens
-from greenloop.drafting.prompt import assemble
-from greenloop.drafting.variation import vary
+from greenloop.drafting.prompt import assemble, vary
 from greenloop.project import templates
 
 CODE = Excerpt(title="The code:", text="code", value=1.0, own=True)
