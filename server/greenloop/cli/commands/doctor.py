@@ -8,10 +8,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
-import shutil
-import sys
-import textwrap
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
@@ -22,6 +18,7 @@ from greenloop.api.settings import load_settings
 from greenloop.cli import exit_codes, interrupt, options, render
 from greenloop.cli.editors import installed_editors
 from greenloop.cli.errors import print_warning
+from greenloop.cli.width import fit, terminal_width, wrap_words
 from greenloop.core.errors import UsageError
 
 
@@ -95,30 +92,6 @@ def list_rows(rows: list[DoctorFinding], width: int) -> list[str]:
         if row.remedy:
             lines += wrap_words(f"-> {render.escape_controls(row.remedy)}", width, indent=first + second + 4)
     return lines
-
-
-def fit(line: str, width: int) -> str:
-    """The line, shortened at its end where the terminal is narrower."""
-    return line if len(line) <= width else f"{line[: width - 1]}…"
-
-
-def wrap_words(text: str, width: int, *, indent: int = 0) -> list[str]:
-    """Lines broken between words alone, so that a path or a command stays whole."""
-    space = " " * indent
-    return textwrap.wrap(
-        text,
-        max(width, 2 * indent),
-        initial_indent=space,
-        subsequent_indent=f"{space}   " if indent else "",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-
-
-def terminal_width() -> int:
-    """Columns of the terminal; of a pipe, which can be searched, as many as a line needs."""
-    is_known = sys.stdout.isatty() or os.environ.get("COLUMNS")
-    return shutil.get_terminal_size().columns if is_known else 100_000
 
 
 def show_start_page() -> int:

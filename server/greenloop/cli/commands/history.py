@@ -11,9 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from greenloop.api.history import History, Record, apply_record
@@ -22,6 +20,7 @@ from greenloop.cli import exit_codes, interrupt, options, render
 from greenloop.cli.attempt_tables import colour_diff, draw_attempts
 from greenloop.cli.errors import print_warning
 from greenloop.cli.screen import View
+from greenloop.cli.width import fit, terminal_width
 from greenloop.core import entry_points, registry
 from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.records.outcome import Outcome
@@ -75,21 +74,15 @@ def _list(history: History, arguments: argparse.Namespace) -> int:
     if not records:
         print("No runs yet.")
         return exit_codes.VERIFIED
-    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for name in ("run", "when", "target", "result", "attempts", "model", "workspace"):
-        grid.add_column(name, overflow="fold" if name in ("target", "workspace") else "ellipsis")
-    for record in records:
-        cells = (
-            str(record.id),
-            render.format_time(record.started),
-            target_title(Path(record.root), record.target),
-            _result(record),
-            str(record.count),
-            describe_model(record.model, record.kind),
-            record.root,
-        )
-        grid.add_row(*(Text(render.escape_controls(cell)) for cell in cells))
-    Console(highlight=False).print(grid)
+    rows = [(str(each.id), render.format_time(each.started), _result(each)) for each in records]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    width = terminal_width()
+    for record, cells in zip(records, rows, strict=True):
+        first = "  ".join(f"{cell:{size}}" for cell, size in zip(cells, widths, strict=True))
+        attempts = f"{record.count} attempt{'s' * (record.count != 1)}"
+        model = describe_model(record.model, record.kind)
+        target = target_title(Path(record.root), record.target)
+        print(fit(render.escape_controls(f"{first}  {target}  ({attempts}, {model}, {record.root})"), width))
     return exit_codes.VERIFIED
 
 

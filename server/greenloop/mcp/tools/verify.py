@@ -58,6 +58,10 @@ async def verify(
     folder = service.find_folder(root)
     settings = service.load_settings(folder, {})
     async with report_progress(context) as report:
+
+        def left(seconds: float) -> None:
+            report(f"about {seconds:.0f} s left")
+
         if run:
             result = await replay(
                 run,
@@ -78,5 +82,5 @@ async def verify(
                 because=because,
                 require=require,
             )
-            result = await verify_tests(request, settings=settings, report_status=report)
+            result = await verify_tests(request, settings=settings, report_status=report, report_left=left)
     return reply(answer_of_verification(result, cases))
