@@ -206,7 +206,6 @@ async def test_all_failing_tests_are_a_plan(project):
     assert (project / "m.py").read_text() == RIGHT
 
 
-@pytest.mark.story("a cancelled prompt leaves no process behind")
 async def test_a_cancelled_prompt_leaves_no_process_behind(project):
     (project / "test_slow.py").write_text(SLOW)
     editor = Editor()
@@ -237,7 +236,6 @@ async def test_a_cancelled_prompt_leaves_no_process_behind(project):
     assert (project / "m.py").read_text() == WRONG
 
 
-@pytest.mark.story("an editor that disappears ends its agent, and nothing is written")
 async def test_a_client_that_disappears_ends_the_agent(project):
     editor = Editor("never")
     async with connect(project, editor) as (agent, process, session):
