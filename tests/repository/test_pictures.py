@@ -41,6 +41,14 @@ def test_a_picture_loads_nothing_from_elsewhere(picture):
     assert links == set()
 
 
+@pytest.mark.parametrize("picture", sorted(MEDIA), ids=lambda picture: picture.name)
+def test_a_moving_picture_stands_still_for_who_wants_that(picture):
+    text = picture.read_text(encoding="utf-8")
+    moves = set(re.findall(r"animation-name:(\w+)", text))
+    assert moves == set(re.findall(r"@keyframes (\w+)", text))
+    assert not moves or "prefers-reduced-motion: reduce" in text
+
+
 def test_every_page_is_in_the_navigation():
     lines = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     navigation = yaml.safe_load(lines)["nav"]

@@ -177,10 +177,10 @@ def make_table(sentences: Mapping[str, str]) -> str:
 
 
 HEAD = textwrap.dedent("""\
-    # If something is in the way
+    # Troubleshooting
 
-    Each line was printed by greenloop: `scripts/obstacles_doc.py` makes each obstacle, types the command and writes
-    this page, and `tests/sandbox/test_obstacles.py` does the same and compares.
-    `greenloop` without a command checks the machine and says what is missing; [messages](messages.md) has every text.
+    `greenloop` without a command checks the machine and says what is missing.
+    What can be in the way of a first run, and what greenloop prints then; [messages](messages.md) has every other text.
+    Each line was printed by greenloop (`scripts/obstacles_doc.py`), and `tests/sandbox/test_obstacles.py` compares.
 
     """)
