@@ -92,13 +92,6 @@ def insert_after(node: ast.expr | ast.stmt | ast.arg, new: str) -> Edit:
     return Edit(line=node.end_lineno or node.lineno, start=end, end=end, new=new)
 
 
-def source_of(node: ast.expr | ast.stmt, fragment: Fragment) -> str:
-    rows = [line.encode() for line in fragment.lines[node.lineno - 1 : node.end_lineno]]
-    rows[-1] = rows[-1][: node.end_col_offset]
-    rows[0] = rows[0][node.col_offset :]
-    return b"\n".join(rows).decode()
-
-
 def change_of(fragment: Fragment, edits: Iterable[Edit], kind: Kind, *imports: str) -> Change:
     """The fragment's text with all of these edits, none of which overlap."""
     rows = [f"{line}\n".encode() for line in fragment.lines]

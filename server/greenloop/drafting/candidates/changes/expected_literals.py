@@ -13,10 +13,10 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from fractions import Fraction
 
-from greenloop.core.python.ast_source import FUNCTIONS, Fragment, docstring_statement, parse_fragment
+from greenloop.core.python.ast_source import FUNCTIONS, Fragment, docstring_statement, parse_fragment, source_of
 from greenloop.core.python.literal_values import read_literal
 from greenloop.core.records.attempt import Attempt
-from greenloop.drafting.candidates.changes.change import Change, Kind, change_of, replace_node, source_of
+from greenloop.drafting.candidates.changes.change import Change, Kind, change_of, replace_node
 from greenloop_sandbox import Failure
 
 Pair = tuple[object, object]
@@ -52,7 +52,7 @@ def expected_literals(text: str, attempt: Attempt) -> Iterator[Change]:
     literals = [each for item in parsed.body for each in _literals_of(item)]
     known = {value for _node, value in literals}
     for node, value in literals:
-        source = source_of(node, parsed)
+        source = source_of(node, parsed.lines)
         wanted = Counter(new for pair in pairs for new in _meant(value, *pair))
         for meant, _count in wanted.most_common(MOST_CHANGES):
             new = _written(source, node, value, meant)

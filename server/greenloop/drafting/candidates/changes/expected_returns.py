@@ -8,6 +8,7 @@ from functools import partial
 from operator import itemgetter, methodcaller, neg, not_
 from typing import Any
 
+from greenloop.core.python.ast_source import source_of
 from greenloop.core.python.literal_values import read_literal
 from greenloop.core.records.attempt import Attempt
 from greenloop.drafting.candidates.changes.change import (
@@ -16,7 +17,6 @@ from greenloop.drafting.candidates.changes.change import (
     change_of,
     parse_function,
     replace_node,
-    source_of,
 )
 
 TEXT_METHODS = ("strip", "rstrip", "lower", "upper", "title", "capitalize")
@@ -30,10 +30,7 @@ FORMS: dict[type, dict[str, Callable[[Any], object]]] = {
         "list(dict.fromkeys({}))": lambda value: list(dict.fromkeys(value)),
     },
     str: {
-        **{
-            f"{{}}.{name}()": methodcaller(name)
-            for name in ("strip", "rstrip", "lower", "upper", "title", "capitalize")
-        },
+        **{f"{{}}.{name}()": methodcaller(name) for name in TEXT_METHODS},
         "{}[::-1]": itemgetter(slice(None, None, -1)),
     },
     bool: {"not {}": not_},
@@ -65,7 +62,7 @@ def expected_returns(text: str, attempt: Attempt) -> Iterator[Change]:
     for form in forms:
         for value in (each.value for each in returned if each.value is not None):
             in_brackets = _is_bare_tuple(value) or ("({}" not in form and not isinstance(value, _ATOMS))
-            source = f"({source_of(value, parsed)})" if in_brackets else source_of(value, parsed)
+            source = f"({source_of(value, parsed.lines)})" if in_brackets else source_of(value, parsed.lines)
             yield change_of(parsed, [replace_node(value, form.format(source))], Kind.EXPECTED)
 
 

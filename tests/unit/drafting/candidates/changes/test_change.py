@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from greenloop.core.python.ast_source import Fragment, parse_fragment
+from greenloop.core.python.ast_source import Fragment, parse_fragment, source_of
 from greenloop.drafting.candidates.changes.change import (
     Change,
     Edit,
@@ -11,7 +11,6 @@ from greenloop.drafting.candidates.changes.change import (
     insert_after,
     insert_before,
     replace_node,
-    source_of,
 )
 
 TEXT = "    def é(a):\n        return g('é',\n            a)\n"
@@ -37,7 +36,7 @@ def test_edits_count_bytes_and_lines_of_the_text():
 def test_an_expression_on_several_lines():
     parsed = fragment(TEXT)
     value = parsed.body[0].body[0].value
-    assert source_of(value, parsed) == "g('é',\n            a)"
+    assert source_of(value, parsed.lines) == "g('é',\n            a)"
     assert change_of(parsed, [replace_node(value, "é")], Kind.NAME).text == "    def é(a):\n        return é\n"
 
 

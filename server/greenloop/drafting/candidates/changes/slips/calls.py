@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from greenloop.core.compose import region_text
-from greenloop.core.python.ast_source import FUNCTIONS, Fragment, Function, find_definitions, statements_of
+from greenloop.core.python.ast_source import FUNCTIONS, Fragment, Function, find_definitions, source_of, statements_of
 from greenloop.core.python.names import bound_names, module_bindings
 from greenloop.core.python.parameters import parameters
 from greenloop.core.records.attempt import Attempt, Candidate
@@ -26,7 +26,6 @@ from greenloop.drafting.candidates.changes.change import (
     parse_function,
     replace_node,
     shown_by,
-    source_of,
 )
 from greenloop.project.imports.installed_names import find_function
 
@@ -71,11 +70,11 @@ def _without_value(node: ast.AST, parsed: Fragment) -> Iterator[Edit]:
         return
     match node.value:
         case ast.Call(func=ast.Attribute(value=changed, attr=name)) if name in IN_PLACE:
-            changed_source, source = source_of(changed, parsed), source_of(node.value, parsed)
+            changed_source, source = source_of(changed, parsed.lines), source_of(node.value, parsed.lines)
         case _:
             return
     arguments = source[len(changed_source) + len(f".{name}(") : -1].strip()
-    if isinstance(node, ast.Assign) and [source_of(each, parsed) for each in node.targets] == [changed_source]:
+    if isinstance(node, ast.Assign) and [source_of(each, parsed.lines) for each in node.targets] == [changed_source]:
         yield replace_node(node, source)
     elif name == "sort":
         yield replace_node(node.value, f"sorted({', '.join(filter(None, (changed_source, arguments)))})")
@@ -100,14 +99,14 @@ def _lost_value(node: ast.AST, parsed: Fragment) -> Iterator[Edit]:
         case ast.Expr(value=ast.Call(func=ast.Name(id=function), args=[ast.Name(id=name), *_])) if (
             function in PURE_FUNCTIONS
         ):
-            is_iterator = function == "reversed"
-            yield replace_node(node, f"{name} = {'list({})' if is_iterator else '{}'}".format(source_of(node, parsed)))
+            source = source_of(node, parsed.lines)
+            yield replace_node(node, f"{name} = {f'list({source})' if function == 'reversed' else source}")
         case ast.Expr(
             value=ast.Compare(
                 left=ast.Name() | ast.Attribute() | ast.Subscript() as left, ops=[ast.Eq()], comparators=[right]
             )
         ):
-            yield replace_node(node, f"{source_of(left, parsed)} = {source_of(right, parsed)}")
+            yield replace_node(node, f"{source_of(left, parsed.lines)} = {source_of(right, parsed.lines)}")
 
 
 def _missing_calls(function: Function) -> list[Edit]:

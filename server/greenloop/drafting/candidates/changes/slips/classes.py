@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from greenloop.core.compose import region_text
-from greenloop.core.python.ast_source import Fragment, parse_fragment, statements_of
+from greenloop.core.python.ast_source import Fragment, parse_fragment, source_of, statements_of
 from greenloop.core.python.indentation import indentation_unit
 from greenloop.core.python.literal_values import read_literal
 from greenloop.core.records.attempt import Attempt, Candidate
@@ -25,7 +25,6 @@ from greenloop.drafting.candidates.changes.change import (
     insert_before,
     parse_function,
     replace_node,
-    source_of,
 )
 from greenloop.drafting.candidates.changes.slips.functions import is_mutable
 from greenloop.project.syntax import definitions
@@ -98,8 +97,8 @@ def _based(found: _Class) -> Iterator[Candidate]:
 def _with_base(found: _Class, base: str) -> Iterator[Candidate]:
     """With a base in place of a generic one, or beside the others."""
     bases = found.node.bases
-    generic = [each for each in bases if source_of(each, found.parsed) in _GENERIC]
-    if any(source_of(each, found.parsed) == base for each in bases) or found.node.name == base:
+    generic = [each for each in bases if source_of(each, found.parsed.lines) in _GENERIC]
+    if any(source_of(each, found.parsed.lines) == base for each in bases) or found.node.name == base:
         return
     if generic and isinstance(getattr(builtins, base, None), type):
         yield found.candidate(replace_node(generic[0], base))
@@ -122,7 +121,7 @@ def _behind_name(found: _Class, bases: str) -> Edit:
 def _comparable(found: _Class) -> Iterator[Candidate]:
     """An enumeration whose members compare with their values, or with one another; a dataclass in an order."""
     message = found.failure.message
-    bases = [each for each in found.node.bases if source_of(each, found.parsed).rpartition(".")[2] == "Enum"]
+    bases = [each for each in found.node.bases if source_of(each, found.parsed.lines).rpartition(".")[2] == "Enum"]
     is_unordered = any(name == found.node.name for name in _UNORDERED.findall(message))
     values = [read_literal(value) for name, value in _MEMBER.findall(message) if name == found.node.name]
     is_compared = any(value and repr(value[0]) in _MEMBER.sub("", message) for value in values)
@@ -147,7 +146,7 @@ def _frozen(found: _Class) -> Iterator[Candidate]:
 def _with_options(found: _Class, option: str) -> Iterator[Candidate]:
     for each in found.node.decorator_list:
         function = each.func if isinstance(each, ast.Call) else each
-        if source_of(function, found.parsed).rpartition(".")[2] != "dataclass":
+        if source_of(function, found.parsed.lines).rpartition(".")[2] != "dataclass":
             continue
         if not isinstance(each, ast.Call):
             yield found.candidate(insert_after(each, f"({option})"))
@@ -200,7 +199,7 @@ def _with_slot(found: _Class) -> Iterator[Candidate]:
     """A class with one slot more, for an attribute that its own code sets."""
     for owner, name in _NO_SLOT.findall(found.failure.message):
         for each in found.node.body:
-            is_slots = isinstance(each, ast.Assign) and source_of(each.targets[0], found.parsed) == "__slots__"
+            is_slots = isinstance(each, ast.Assign) and source_of(each.targets[0], found.parsed.lines) == "__slots__"
             value = each.value if is_slots and isinstance(each, ast.Assign) else None
             if owner == found.node.name and isinstance(value, ast.Tuple | ast.List) and _sets(found.node, name):
                 last = value.elts[-1] if value.elts else None

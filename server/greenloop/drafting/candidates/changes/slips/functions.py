@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
-from greenloop.core.python.ast_source import FUNCTIONS, Fragment, Function, docstring_statement
+from greenloop.core.python.ast_source import FUNCTIONS, Fragment, Function, docstring_statement, source_of
 from greenloop.core.python.parameters import defaults, parameter_nodes
 from greenloop.core.records.attempt import Attempt
 from greenloop.drafting.candidates.changes.change import (
@@ -21,7 +21,6 @@ from greenloop.drafting.candidates.changes.change import (
     insert_before,
     replace_node,
     shown_by,
-    source_of,
 )
 
 _TOO_MANY = re.compile(r"(?:^|: )(?:[\w.<>]+\.)?(\w+)\(\) takes \d+ positional arguments? but \d+ (?:was|were) given")
@@ -54,7 +53,7 @@ def method_access(parsed: Fragment, function: Function, attempt: Attempt) -> Ite
     `@property`; a property that reads itself reads `_name`; and `*` no longer asks for arguments by name.
     """
     shown = shown_by(attempt)
-    decorators = [source_of(each, parsed) for each in function.decorator_list]
+    decorators = [source_of(each, parsed.lines) for each in function.decorator_list]
     surplus, missing, not_called = (function.name in each.findall(shown) for each in (_TOO_MANY, _MISSING, _NOT_CALLED))
     if surplus and function.args.kwonlyargs and function.args.vararg is None:
         yield from _by_place(parsed, function)
@@ -62,7 +61,7 @@ def method_access(parsed: Fragment, function: Function, attempt: Attempt) -> Ite
         case.failure.type for case in attempt.verdict.cases if case.failure
     }:
         reads = [node for node in ast.walk(function) if isinstance(node, ast.Attribute) and node.attr == function.name]
-        yield [replace_node(node, f"{source_of(node.value, parsed)}._{function.name}") for node in reads]
+        yield [replace_node(node, f"{source_of(node.value, parsed.lines)}._{function.name}") for node in reads]
     if decorators or not parsed.shift:
         return
     names = [each.arg for each in parameter_nodes(function)]
@@ -98,7 +97,7 @@ def decorators(parsed: Fragment, function: Function, attempt: Attempt) -> Iterat
         name = "asynccontextmanager" if isinstance(function, ast.AsyncFunctionDef) else "contextmanager"
         edit = insert_before(function, f"@{name}\n{indent}")
         yield change_of(parsed, [edit], Kind.SLIP, f"from contextlib import {name}")
-    caches = [each for each in function.decorator_list if _CACHE.search(source_of(each, parsed))]
+    caches = [each for each in function.decorator_list if _CACHE.search(source_of(each, parsed.lines))]
     if caches and "unhashable type" in shown_by(attempt):
         yield [Edit(line=each.lineno, end_line=(each.end_lineno or each.lineno) + 1) for each in caches]
     observed = {case.failure.observed for case in attempt.verdict.cases if case.failure}
@@ -141,7 +140,7 @@ def missing_return(parsed: Fragment, function: Function, attempt: Attempt) -> It
     tails = [each for each in _tails(function.body) if each is not docstring_statement(function)]
     printed = {each: _printed(each) for each in tails}
     if any(printed.values()):
-        sources = {each: source_of(value or each.value, parsed) for each, value in printed.items()}
+        sources = {each: source_of(value or each.value, parsed.lines) for each, value in printed.items()}
         yield [replace_node(each, f"return {new}") for each, new in sources.items()]
     yield [insert_before(each, "return ") for each in tails]
     first = function.body[0]
@@ -205,12 +204,12 @@ def mutable_defaults(parsed: Fragment, function: Function, _attempt: Attempt) ->
     edits = [replace_node(value, "None") for value in mutable.values()]
     annotations = [each.annotation for each in parameter_nodes(function) if each.arg in mutable and each.annotation]
     edits += [
-        replace_node(each, f"{source_of(each, parsed)} | None")
+        replace_node(each, f"{source_of(each, parsed.lines)} | None")
         for each in annotations
         if not isinstance(each, ast.Constant)
     ]
     made = [
-        f"if {name} is None:\n{indent}{step}{name} = {source_of(value, parsed)}\n{indent}"
+        f"if {name} is None:\n{indent}{step}{name} = {source_of(value, parsed.lines)}\n{indent}"
         for name, value in mutable.items()
     ]
     yield [*edits, insert_before(first, "".join(made))]

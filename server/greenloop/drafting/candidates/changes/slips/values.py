@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from greenloop.core.python.ast_source import Fragment, Function
+from greenloop.core.python.ast_source import Fragment, Function, source_of
 from greenloop.core.records.attempt import Attempt
 from greenloop.drafting.candidates.changes.change import (
     Edit,
@@ -20,7 +20,6 @@ from greenloop.drafting.candidates.changes.change import (
     insert_before,
     replace_node,
     shown_by,
-    source_of,
 )
 
 _CONCATENATED = re.compile(r'can only concatenate str \(not "(?:int|float)"\) to str')
@@ -97,7 +96,7 @@ def _bytes(node: ast.AST, parsed: Fragment) -> Iterator[list[Edit]]:
         elif isinstance(each, ast.Name | ast.Attribute | ast.Subscript | ast.Call | ast.JoinedStr):
             yield [insert_after(each, ".encode()")]
         elif isinstance(each, ast.BinOp):
-            yield [replace_node(each, f"({source_of(each, parsed)}).encode()")]
+            yield [replace_node(each, f"({source_of(each, parsed.lines)}).encode()")]
 
 
 def _integers(node: ast.AST, _parsed: Fragment) -> Iterator[list[Edit]]:
@@ -200,10 +199,10 @@ def exception_types(parsed: Fragment, function: Function, attempt: Attempt) -> I
     wanted = [name for name in dict.fromkeys((*names, *COMMON)) if _is_exception(name) and name not in raised]
     for node in (each for item in function.body for each in ast.walk(item)):
         if isinstance(node, ast.Raise) and (kind := _type_raised(node)) is not None:
-            if source_of(kind, parsed).rpartition(".")[2] in raised:
+            if source_of(kind, parsed.lines).rpartition(".")[2] in raised:
                 yield from ([replace_node(kind, name)] for name in wanted)
         elif isinstance(node, ast.ExceptHandler) and node.type is not None:
-            source = source_of(node.type, parsed)
+            source = source_of(node.type, parsed.lines)
             listed = source[1:-1].rstrip(", ") if isinstance(node.type, ast.Tuple) else source
             for name in filter(_is_exception, raised):
                 yield [replace_node(node.type, name)]
@@ -233,9 +232,9 @@ def alternatives(parsed: Fragment, function: Function, _attempt: Attempt) -> Ite
                 continue
         if not all(isinstance(each, ast.Constant) for each in others):
             continue
-        values = ", ".join(source_of(each, parsed) for each in (*first.comparators, *others))
+        values = ", ".join(source_of(each, parsed.lines) for each in (*first.comparators, *others))
         word = "in" if isinstance(sign, ast.Eq) else "not in"
-        yield [replace_node(node, f"{source_of(left, parsed)} {word} ({values})")]
+        yield [replace_node(node, f"{source_of(left, parsed.lines)} {word} ({values})")]
 
 
 # -- float equality ---------------------------------------------------------------------------------------------------
@@ -255,5 +254,5 @@ def float_equality(parsed: Fragment, function: Function, attempt: Attempt) -> It
         if any(isinstance(each, ast.Constant) and not isinstance(each.value, float) for each in sides):
             continue
         word = "not " if isinstance(sign, ast.NotEq) else ""
-        new = f"{word}math.isclose({', '.join(source_of(each, parsed) for each in sides)})"
+        new = f"{word}math.isclose({', '.join(source_of(each, parsed.lines) for each in sides)})"
         yield change_of(parsed, [replace_node(node, new)], Kind.SLIP, "import math")
