@@ -7,13 +7,13 @@ variant of greenloop's own goes first.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import pkgutil
 from types import ModuleType
 
 from greenloop.core import entry_points
 from greenloop.core.errors import SettingsError
+from greenloop.core.text.similar import closest
 
 # The package with the variants of each part.
 PACKAGES = {
@@ -43,8 +43,8 @@ def load_part(part: str, name: str) -> ModuleType:
     module_name = _module_name(part, name)
     if module_name is None:
         names = list_parts(part)
-        near = difflib.get_close_matches(name, names, n=1) or names
-        raise SettingsError(f"There is no {part} part named '{name}'.", remedy=f"Choose one of: {', '.join(near)}.")
+        near = closest(name, names) or ", ".join(names)
+        raise SettingsError(f"There is no {part} part named '{name}'.", remedy=f"Choose one of: {near}.")
     return importlib.import_module(module_name)
 
 

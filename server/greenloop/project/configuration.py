@@ -7,7 +7,6 @@ An unknown key or a bad value gives one warning that names it, and the earlier v
 
 from __future__ import annotations
 
-import difflib
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -17,6 +16,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from greenloop.core.errors import SettingsError
 from greenloop.core.tables import flatten
+from greenloop.core.text.similar import closest
 from greenloop.project.settings import APP, Settings, field_names, get, keys, user_file
 
 # `model` is a text, so a table of it names the model itself; VS Code has no setting below another one.
@@ -106,8 +106,8 @@ def _merge(
     for written_key, value in flatten(table):
         key = OTHER_NAMES.get(written_key, written_key)
         if key not in known_keys:
-            similar = difflib.get_close_matches(key, known_keys, n=1)
-            hint = f"; did you mean '{similar[0]}'?" if similar else "; see docs/settings.md"
+            near = closest(key, known_keys)
+            hint = f"; did you mean '{near}'?" if near else "; see docs/settings.md"
             warnings.append(f"Unknown setting '{key}' in {source}{hint}")
             continue
         kind, metadata = known_keys[key]

@@ -5,7 +5,6 @@ Works on texts, also with syntax errors; only `parse_target` reads the disk. Nev
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,6 +14,7 @@ from typing import NamedTuple
 
 from greenloop.core.errors import UsageError
 from greenloop.core.records.spec import Region, Target, TargetKind
+from greenloop.core.text.similar import similar
 from greenloop.project import sources
 from greenloop.project.sources import is_test_file as is_test_file  # noqa: PLC0414 - part of this module's interface
 from greenloop.project.syntax import definitions
@@ -153,8 +153,7 @@ def nearest_names(name: str, candidates: Iterable[str], *, limit: int = 3) -> li
     unique = list(dict.fromkeys(candidates))
     last = re.split(r"::|[./]", name)[-1].lower()
     same_ending = [item for item in unique if re.split(r"::|[./]", item)[-1].lower() == last]
-    similar = difflib.get_close_matches(name, unique, n=limit, cutoff=0.55)
-    return list(dict.fromkeys([*same_ending, *similar]))[:limit]
+    return list(dict.fromkeys([*same_ending, *similar(name, unique, most=limit)]))[:limit]
 
 
 def _target(item: Definition, path: str, kind: TargetKind) -> Target:
@@ -275,8 +274,8 @@ def _existing(typed: str, root: Path, base: Path | None, read_text: Callable[[st
                 return path, text
     if PurePath(typed).is_absolute() and not list(_candidate_paths(spellings[-1], root, base)):
         raise UsageError(f"'{typed}' is outside the workspace {root}.", remedy="Run greenloop in that file's project.")
-    similar = nearest_names(spellings[-1], sources.python_files(root))
-    hint = f"Did you mean: {', '.join(similar)}." if similar else f"Paths are relative to {root}."
+    near = nearest_names(spellings[-1], sources.python_files(root))
+    hint = f"Did you mean: {', '.join(near)}." if near else f"Paths are relative to {root}."
     raise UsageError(f"There is no file '{typed}'.", remedy=hint)
 
 
@@ -338,7 +337,7 @@ def _no_target_at(text: str, path: str, line: int, patterns: Sequence[str], name
 def _no_such_name(text: str, path: str, typed: TypedTarget, patterns: Sequence[str], names: NamingRules) -> UsageError:
     targets = list_targets(text, path, python_files=patterns, names=names)
     selectors = {target.qualname: target.selector for target in targets}
-    similar = nearest_names(typed.name, selectors) or list(selectors)[:3]
+    near = nearest_names(typed.name, selectors) or list(selectors)[:3]
     kind = "test" if is_test_file(path, patterns) else "function"
-    hint = f"Did you mean: {', '.join(selectors[name] for name in similar)}." if similar else f"The file has no {kind}."
+    hint = f"Did you mean: {', '.join(selectors[name] for name in near)}." if near else f"The file has no {kind}."
     return UsageError(f"'{path}' has no {kind} '{typed.name}{typed.params}'.", remedy=hint)

@@ -9,7 +9,6 @@ A user's file that cannot be used (an unknown variable, a stray `$`, not UTF-8) 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -18,6 +17,7 @@ from string import Template
 
 from greenloop.core import entry_points
 from greenloop.core.errors import SettingsError
+from greenloop.core.text.similar import closest
 from greenloop.project.settings import user_file
 
 PROMPTS = "drafting/prompts"  # the folder with the presets' prompts and those of feedback
@@ -49,8 +49,8 @@ def user_template(name: str) -> Path:
     Raises `SettingsError` where there is no such template.
     """
     if not _built_in(f"{name}.txt").is_file():
-        similar = difflib.get_close_matches(f"{name}.txt", list(_names()), n=1)
-        remedy = f"Did you mean {similar[0].removesuffix('.txt')}?" if similar else "See docs/extending.md."
+        near = closest(f"{name}.txt", _names())
+        remedy = f"Did you mean {near.removesuffix('.txt')}?" if near else "See docs/extending.md."
         raise SettingsError(f"There is no template '{name}'.", remedy=remedy)
     return user_folder() / f"{name}.txt"
 
@@ -104,8 +104,8 @@ def _read_user_file(name: str) -> tuple[str | None, str]:
     """The text of a user's file, or None and the reason why it is ignored."""
     file = user_folder() / name
     if not _built_in(name).is_file():
-        similar = difflib.get_close_matches(name, list(_names()), n=1)
-        hint = f"; did you mean {similar[0]}?" if similar else "."
+        near = closest(name, _names())
+        hint = f"; did you mean {near}?" if near else "."
         return None, f"The prompt {file} does not replace any built-in prompt{hint}"
     fallback = "the built-in prompt is used."
     try:

@@ -6,13 +6,13 @@ Code that the user wrote and the candidate left unchanged does not count.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from greenloop.core.errors import SettingsError
 from greenloop.core.python.ast_source import FUNCTIONS, Function, docstring_statement, dump_tree, function_header
+from greenloop.core.text.similar import closest
 from greenloop.specs import metrics
 from greenloop.specs.changed_code import ChangedCode
 
@@ -59,8 +59,8 @@ def parse(words: Sequence[str]) -> tuple[Constraint, ...]:
             keyword, values = RUFF, [keyword]
         kind = KINDS.get(keyword)
         if kind is None:
-            closest = difflib.get_close_matches(keyword, KINDS, n=1)
-            remedy = f"Did you mean `{closest[0]}`?" if closest else f"There are: {', '.join(KINDS)}."
+            near = closest(keyword, KINDS)
+            remedy = f"Did you mean `{near}`?" if near else f"There are: {', '.join(KINDS)}."
             raise SettingsError(f"`spec.constraints` has no constraint '{entry}'.", remedy=remedy)
         arguments = kind.arguments
         if not arguments.accepts(values):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import os
 import sys
 
@@ -14,6 +13,7 @@ from greenloop.cli.gates import GATES
 from greenloop.cli.screen import View
 from greenloop.core.errors import UsageError, WorkspaceError
 from greenloop.core.text.diff import unified_diff
+from greenloop.core.text.similar import closest
 
 ALL = {**EDITORS, **AGENTS}
 
@@ -41,8 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
     known = GATES if arguments.gate else ALL
     editor = known.get(arguments.editor.lower())
     if editor is None:
-        closest = difflib.get_close_matches(arguments.editor.lower(), known, n=1, cutoff=0.4)
-        hint = f"Did you mean {closest[0]}?" if closest else f"There are: {', '.join(known)}."
+        near = closest(arguments.editor.lower(), known)
+        hint = f"Did you mean {near}?" if near else f"There are: {', '.join(known)}."
         raise UsageError(f"Unknown editor '{arguments.editor}'.", remedy=hint)
     if arguments.write:
         return write(editor, yes=arguments.yes)

@@ -7,7 +7,6 @@ This module must not know how weights are downloaded.
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 import tomllib
@@ -20,6 +19,7 @@ from typing import Any
 
 from greenloop.core.errors import ModelError
 from greenloop.core.text.json_codec import from_json
+from greenloop.core.text.similar import closest
 from greenloop.project.environment.installation import own_command
 from greenloop.project.settings import EmbeddedSettings, cache_folder
 
@@ -94,8 +94,8 @@ def find(name: str) -> EmbeddedModel:
     """The model of that name. Raises `ModelError` for an unknown one."""
     models = {model.name: model for model in known_models()}
     if name not in models:
-        near = difflib.get_close_matches(name, models, n=1)
-        hint = f"Did you mean {near[0]}? " if near else ""
+        near = closest(name, models)
+        hint = f"Did you mean {near}? " if near else ""
         raise ModelError(
             f"There is no embedded model named '{name}'.", remedy=f"{hint}`greenloop model list` shows all of them."
         )

@@ -8,7 +8,6 @@ similar name of the module or module of that name.
 from __future__ import annotations
 
 import ast
-import difflib
 import re
 import sys
 from collections.abc import Mapping, Sequence
@@ -24,6 +23,7 @@ from greenloop.core.python.standard_names import MEMBERS, MODULES
 from greenloop.core.records.problem import ImportCorrection
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
+from greenloop.core.text.similar import MEANT, similar
 from greenloop.project import sources
 from greenloop.project.environment.faults import is_third_party
 from greenloop.project.imports import installed_names
@@ -283,4 +283,4 @@ def _similar(name: str, known: Sequence[str]) -> list[str]:
     if name.startswith("_"):
         return alike
     public = [each for each in known if not each.startswith("_") and each.lower() != name.lower()]
-    return [*alike, *difflib.get_close_matches(name, public, n=5, cutoff=installed_names.SIMILAR)]
+    return [*alike, *similar(name, public, most=5, likeness=MEANT)]

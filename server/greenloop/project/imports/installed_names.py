@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import Distribution, PathDistribution
@@ -14,8 +13,8 @@ from packaging.utils import canonicalize_name
 
 from greenloop.core.python.ast_source import FUNCTIONS, Function, find_definitions, statements_of
 from greenloop.core.python.names import module_bindings
+from greenloop.core.text.similar import MEANT, closest
 
-SIMILAR = 0.75  # of a name, to be taken for one that is spelled otherwise now (difflib's ratio)
 MOST_FILES = 3000
 MOST_BYTES = 1_000_000  # of one file
 _DEFINED = re.compile(r"^(?:async def|def|class) ([A-Za-z]\w*)", re.MULTILINE)
@@ -45,8 +44,8 @@ def find_present(name: str, dotted: str, sites: Sequence[Path]) -> tuple[str, st
     file = find_file(dotted, [site])
     sources = {dotted, *(_starred(dotted, file) if file else ())}
     known = [each for each, modules in own.items() if not sources.isdisjoint(modules)]
-    similar = difflib.get_close_matches(name, known, n=1, cutoff=SIMILAR)
-    return (dotted, similar[0]) if similar else None
+    near = closest(name, known, likeness=MEANT)
+    return (dotted, near) if near else None
 
 
 def find_function(qualname: str, packages: Iterable[str], sites: Sequence[Path]) -> Function | None:

@@ -6,16 +6,15 @@ stand once. It must not know which files there are.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from greenloop.core.python.indentation import indentation_of
+from greenloop.core.text.similar import closest
 from greenloop.drafting.candidates.answers.code_blocks import Edit
 
 FUZZ = 3  # context lines that may be wrong at each end of a hunk before all of its context is ignored
 COMPARISONS: tuple[Callable[[str], str], ...] = (str, str.rstrip, str.strip)
-NEAR = 0.6  # likeness of the line that is named where the searched one is not there
 
 Range = tuple[int, int]  # half-open
 
@@ -117,5 +116,5 @@ def nearest_line(rows: Sequence[str], search: Sequence[str]) -> tuple[str, str, 
     """The first searched line, the line of the text that is most like it ("" where none is), and that one's number."""
     first = next((line.strip() for line in search if line.strip()), "")
     stripped = [row.strip() for row in rows]
-    near = difflib.get_close_matches(first, [row for row in stripped if row], n=1, cutoff=NEAR)
-    return (first, near[0], stripped.index(near[0]) + 1) if near else (first, "", 0)
+    near = closest(first, filter(None, stripped))
+    return (first, near, stripped.index(near) + 1) if near else (first, "", 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import sys
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 
 from greenloop.core.python.ast_source import UNPARSABLE, parse_module_strictly
+from greenloop.core.text.similar import MEANT, closest
 from greenloop.project import sources
 from greenloop.project.environment.faults.declared_dependencies import is_third_party, project_name
 from greenloop.project.environment.faults.observation import ObservedFailure, is_installed_path
@@ -69,8 +69,8 @@ def _unknown_fixture(observed: ObservedFailure, _match: re.Match[str]) -> Values
     if not name:
         return None
     available = re.search(r"available fixtures: (.+)", observed.failure.text)
-    close = difflib.get_close_matches(name, re.findall(r"\w+", available[1]) if available else (), n=1)
-    return {"fixture": name, "meant": f"Did you mean '{close[0]}'? " if close else ""}
+    close = closest(name, re.findall(r"\w+", available[1]) if available else ())
+    return {"fixture": name, "meant": f"Did you mean '{close}'? " if close else ""}
 
 
 def _missing_fixture(observed: ObservedFailure) -> str:
@@ -128,7 +128,7 @@ def _removed_name(observed: ObservedFailure, match: re.Match[str]) -> Values | N
         text = Path(match["path"]).read_text(encoding="utf-8", errors="replace")[:200_000]
     except OSError:
         text = ""
-    if difflib.get_close_matches(match["name"], definitions.identifiers(text), n=1, cutoff=0.8):
+    if closest(match["name"], definitions.identifiers(text), likeness=MEANT):
         return None  # misspelt by the code
     return _installed_version(observed, match["module"])
 
@@ -190,7 +190,7 @@ def _explain_module(observed: ObservedFailure, module: str) -> tuple[str, Values
     roots = [observed.root / import_root for import_root in sources.import_roots(observed.root, from_path)]
     modules = {file.stem for root in roots for file in root.glob("*.py")}
     modules |= {file.parent.name for root in roots for file in root.glob("*/__init__.py")}
-    is_misspelt = difflib.get_close_matches(top_level, modules, n=1, cutoff=0.75)
+    is_misspelt = closest(top_level, modules, likeness=MEANT)
     return "misspelt" if is_misspelt else "not installed", values
 
 
