@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-from greenloop.project.environment.installation import install_command, own_command, runner
+from greenloop.project.environment.installation import extra_command, own_command, runner

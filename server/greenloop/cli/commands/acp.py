@@ -6,6 +6,7 @@ import argparse
 import asyncio
 from pathlib import Path
 
+from greenloop.api.installation import extra_command
 from greenloop.cli import exit_codes, options
 from greenloop.core.errors import CannotVerifyError
 
@@ -29,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise
         raise CannotVerifyError(
             "The library for the Agent Client Protocol (agent-client-protocol) is not installed.",
-            remedy='Install it: pip install "greenloop[acp]"',
+            remedy=f"Install it: {extra_command('acp')}",
         ) from error
     cwd = Path.cwd()
     roots = tuple(options.locate(root, None, cwd=cwd)[0] for root in arguments.root)

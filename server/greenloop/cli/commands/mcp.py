@@ -10,6 +10,7 @@ import secrets
 import sys
 from pathlib import Path
 
+from greenloop.api.installation import extra_command
 from greenloop.cli import exit_codes, options
 from greenloop.core.errors import CannotVerifyError, UsageError
 
@@ -42,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise
         raise CannotVerifyError(
             "The library for the Model Context Protocol (mcp) is not installed.",
-            remedy='Install it: pip install "greenloop[mcp]"',
+            remedy=f"Install it: {extra_command('mcp')}",
         ) from error
     cwd = Path.cwd()
     roots = tuple(options.locate(root, None, cwd=cwd)[0] for root in arguments.root or [None])

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from greenloop.api.history import History
-from greenloop.api.installation import install_command
+from greenloop.api.installation import extra_command
 from greenloop.cli import exit_codes, interrupt, options, render
 from greenloop.cli.errors import print_warning
 from greenloop.cli.screen import read_line
@@ -228,7 +228,7 @@ def _status(settings: Settings) -> int:
     model = _chosen(settings)
     path, running = weights.downloaded_file(model), server.status()
     print(f"weights: {path or f'not downloaded; run `{model.pull_command}`'}")
-    engine = "xllamacpp" if hardware.is_engine_installed() else f"not installed; run `{install_command()}`"
+    engine = "xllamacpp" if hardware.is_engine_installed() else f"not installed; run `{extra_command()}`"
     print(f"engine:  {engine}")
     state = "not running"
     if running is not None:

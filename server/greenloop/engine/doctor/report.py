@@ -221,7 +221,7 @@ def _embedded(settings: Settings) -> list[DoctorFinding]:
     path, machine = weights.downloaded_file(model), hardware.read_machine()
     is_usable = path is not None and hardware.is_engine_installed()
     if not hardware.is_engine_installed():
-        detail, remedy = "its engine is not installed", installation.install_command()
+        detail, remedy = "its engine is not installed", installation.extra_command()
     elif path is None:
         size = f" ({model.size / 1e9:.1f} GB)" if model.size else ""
         fitting = hardware.recommend(catalogue.known_models(), settings.embedded, machine)

@@ -33,7 +33,7 @@ async def choose(settings: Settings, environ: Mapping[str, str] | None = None) -
 def missing_remedy() -> str:
     """Returns the remedy if no model was found: the models to choose from."""
     pull = catalogue.find(catalogue.DEFAULT).pull_command
-    engine = "" if hardware.is_engine_installed() else f"`{installation.install_command()}` and "
+    engine = "" if hardware.is_engine_installed() else f"`{installation.extra_command()}` and "
     return (
         f"Run {engine}`{pull}` for the embedded one (1.1 GB), start Ollama, or name one with `--model`: of any "
         "OpenAI-compatible server (`api.base`), or a hosted one whose key is set."

@@ -15,7 +15,7 @@ from greenloop.core.errors import ModelError
 from greenloop.models.embedded.catalogue import EmbeddedModel, context_of
 from greenloop.models.embedded.gpus import Gpu, find_gpus
 from greenloop.project.environment import cgroups
-from greenloop.project.environment.installation import install_command
+from greenloop.project.environment.installation import extra_command
 from greenloop.project.settings import EmbeddedSettings
 
 ANOTHER = "Name another model, such as ollama/NAME or one of an API provider (setting `model`)."
@@ -51,7 +51,7 @@ def check(model: EmbeddedModel, settings: EmbeddedSettings) -> None:
     if not is_engine_installed():
         raise ModelError(
             "The embedded model's engine (xllamacpp) is not installed.",
-            remedy=f"Run `{install_command()}`, or name another model (setting `model`).",
+            remedy=f"Run `{extra_command()}`, or name another model (setting `model`).",
         )
     if sentence := missing_features():
         raise ModelError(sentence, remedy=ANOTHER)

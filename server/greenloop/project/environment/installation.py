@@ -22,33 +22,25 @@ def own_command(*words: str, prefix: Path | None = None) -> str:
     return f"{tool} {WITH_ENGINE} {shlex.join(words[1:])}" if tool else shlex.join(words)
 
 
-def install_command(prefix: Path | None = None, arguments: Sequence[str] | None = None) -> str:
-    """The command that adds the embedded model's engine, for the tool that installed this greenloop.
+def extra_command(extra: str = "local", prefix: Path | None = None, arguments: Sequence[str] | None = None) -> str:
+    """The command that adds the packages of an extra to this greenloop, in the versions that it names.
 
-    Where a tool makes an environment for one use, it is the user's own command line (`arguments`) with the extra.
+    It names no greenloop of an index, from which this one need not be. Where a tool makes an environment for one use,
+    it is the user's own command line (`arguments`) with the packages.
     """
-    arguments = sys.argv[1:] if arguments is None else arguments
-    prefix = prefix or Path(sys.prefix)
-    if tool := runner(prefix):
-        return f"{tool} {WITH_ENGINE} {shlex.join(arguments)}".rstrip()
-    if (prefix / "uv-receipt.toml").is_file():
-        return f"uv tool install {WITH_ENGINE}"
-    if "pipx" in prefix.parts:
-        return "pipx inject greenloop xllamacpp"
-    return f"{sys.executable} -m pip install {WITH_ENGINE}"
-
-
-def extra_command(extra: str, prefix: Path | None = None, arguments: Sequence[str] | None = None) -> str:
-    """The command that puts the packages of an extra beside this greenloop, in the versions that it names."""
     wanted = (Requirement(line) for line in metadata.requires("greenloop") or ())
-    package = " ".join(f"{each.name}{each.specifier}" for each in wanted if f'"{extra}"' in str(each.marker))
+    package = shlex.join(f"{each.name}{each.specifier}" for each in wanted if f'"{extra}"' in str(each.marker))
     arguments, prefix = sys.argv[1:] if arguments is None else arguments, prefix or Path(sys.prefix)
-    if runner(prefix) == "uvx":
+    tool = runner(prefix)
+    if tool == "uvx":
         return f"uvx --with {package} greenloop {shlex.join(arguments)}".rstrip()
+    if tool:
+        return f'{tool} "greenloop[{extra}]" {shlex.join(arguments)}'.rstrip()
     if (prefix / "uv-receipt.toml").is_file():
         return f"uv tool install greenloop --with {package}"
-    is_pipx = "pipx" in prefix.parts
-    return f"pipx inject greenloop {package}" if is_pipx else f"{sys.executable} -m pip install {package}"
+    return (
+        f"pipx inject greenloop {package}" if "pipx" in prefix.parts else f"{sys.executable} -m pip install {package}"
+    )
 
 
 def runner(prefix: Path | None = None) -> str:

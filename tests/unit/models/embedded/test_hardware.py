@@ -31,7 +31,7 @@ def test_a_missing_engine_names_the_extra(monkeypatch):
     monkeypatch.setattr(hardware, "find_spec", lambda _: None)
     with pytest.raises(ModelError, match="not installed") as caught:
         hardware.check(DEFAULT, SETTINGS)
-    assert 'pip install "greenloop[local]"' in caught.value.remedy
+    assert "xllamacpp>=" in caught.value.remedy
 
 
 def test_too_little_memory_is_told_in_numbers(monkeypatch):

@@ -37,4 +37,4 @@ def test_the_choices_are_commands(is_installed, monkeypatch):
     remedy = none.needed().remedy
     for part in ("model pull` for the embedded one (1.1 GB)", "Ollama", "`api.base`", "key"):
         assert part in remedy
-    assert ("[local]" in remedy) is not is_installed
+    assert ("xllamacpp" in remedy) is not is_installed

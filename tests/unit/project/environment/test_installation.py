@@ -14,33 +14,22 @@ ROOT = Path(__file__).resolve().parents[4]
 @pytest.mark.parametrize(
     ("prefix", "command"),
     [
-        ("/home/u/.cache/uv/archive-v0/abc", "uvx \"greenloop[local]\" fix 'a b.py'"),
-        ("/home/u/.cache/uv/environments-v2/abc", "uvx \"greenloop[local]\" fix 'a b.py'"),
-        ("/home/u/.cache/pipx/0123", "pipx run \"greenloop[local]\" fix 'a b.py'"),
-        ("/home/u/.local/share/pipx/venvs/greenloop", "pipx inject greenloop xllamacpp"),
-        ("/home/u/project/.venv", f'{sys.executable} -m pip install "greenloop[local]"'),
+        ("/home/u/.cache/uv/archive-v0/abc", "uvx --with {} greenloop fix 'a b.py'"),
+        ("/home/u/.cache/uv/environments-v2/abc", "uvx --with {} greenloop fix 'a b.py'"),
+        ("/home/u/.cache/pipx/0123", "pipx run \"greenloop[providers]\" fix 'a b.py'"),
+        ("/home/u/.local/share/pipx/venvs/greenloop", "pipx inject greenloop {}"),
+        ("/home/u/project/.venv", f"{sys.executable} -m pip install {{}}"),
     ],
 )
-def test_the_engine_is_added_by_what_installed_greenloop(prefix, command):
-    assert installation.install_command(Path(prefix), ["fix", "a b.py"]) == command
+def test_an_extra_is_added_in_its_exact_version_by_what_installed_greenloop(prefix, command):
+    pinned = re.search(r"litellm==[\d.]+", (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    found = installation.extra_command("providers", Path(prefix), ["fix", "a b.py"])
+    assert found == command.format(pinned[0])
 
 
 def test_the_engine_is_added_to_a_tool_of_uv(tmp_path):
     (tmp_path / "uv-receipt.toml").touch()
-    assert installation.install_command(tmp_path, []) == 'uv tool install "greenloop[local]"'
-
-
-@pytest.mark.parametrize(
-    ("prefix", "command"),
-    [
-        ("/home/u/.cache/uv/archive-v0/abc", "uvx --with litellm=={} greenloop fix"),
-        ("/home/u/.local/share/pipx/venvs/greenloop", "pipx inject greenloop litellm=={}"),
-        ("/home/u/project/.venv", f"{sys.executable} -m pip install litellm=={{}}"),
-    ],
-)
-def test_an_extra_is_added_in_its_exact_version(prefix, command):
-    pinned = re.search(r"litellm==([\d.]+)", (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    assert installation.extra_command("providers", Path(prefix), ["fix"]) == command.format(pinned[1])
+    assert installation.extra_command("local", tmp_path, []) == "uv tool install greenloop --with 'xllamacpp>=2026.10'"
 
 
 def test_a_command_is_typed_as_greenloop_was():
