@@ -335,7 +335,7 @@ class Play:
         make = self.problem
         spec = Spec(cases=(Case(id=other, path="test_m.py", line=4),), selectors=(other,))
         self.problem = lambda request: replace(make(request), spec=spec)
-        evidence = Evidence(sandbox="play", cases={"user": (1, 1)}, also_fixed=(TEST,))
+        evidence = Evidence(sandbox="play", cases={"user": (1, 1)}, also_fixed=(TEST,), neighbours_already_failing=1)
         return await self.solve(request, settings, emit, report_status, evidence=evidence)
 
     async def unreadable(self, request, settings, emit, report_status):

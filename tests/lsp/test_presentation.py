@@ -233,9 +233,10 @@ async def test_a_refusal_is_discarded_like_attempts(editor):
 async def test_without_a_model_the_remedy_stands_at_the_target(modelless):
     await modelless.start(model="")
     await modelless.call("greenloop/refine", target(modelless))
-    code, message, line = refusal(modelless)
-    assert (code, line) == ("model", 3)
-    assert message.startswith("That needs a model: none is configured, and none was found. Run `")
+    (item,) = [item for item in modelless.shown("test_m.py") if item["code"] == "model"]
+    assert (item["severity"], item["range"]["start"]["line"]) == (3, 3)
+    need = "test_double is not solved: That needs a model: none is configured, and none was found. Run `"
+    assert item["message"].startswith(need)
 
 
 @pytest.mark.story("a refusal is a sentence with a remedy")
@@ -319,10 +320,10 @@ async def test_hover_shows_why_an_attempt_failed(editor, missing):
     assert re.search(r"\| 400 +\|", value), "what the critic cost counts"
 
 
-async def test_hover_is_silent_inside_bodies(editor):
+async def test_hover_is_the_same_inside_bodies(editor):
     await editor.start()
     await editor.call("greenloop/refine", target(editor))
-    assert await editor.hover("m.py", 1) is None
+    assert await editor.hover("m.py", 1) == await editor.hover("m.py", 0)
 
 
 @pytest.mark.story("text of a model is never more than text")
