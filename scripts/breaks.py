@@ -190,7 +190,7 @@ BREAKS = (
         file="core/docstrings/assert_lines.py",
         old=r"(?=(?:assert\b|with",
         new=r"(?=(?:with",
-        room="tests/unit/core",
+        room="tests/unit/specs",
     ),
 )
 

@@ -12,7 +12,7 @@ import pytest
 from greenloop.core.ports import NoUser, Tools
 from greenloop.core.records.problem import Approach, Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
-from greenloop.core.test_selection import find_approaches, select_tests
+from greenloop.core.test_selection import MOST_SELECTORS, find_approaches, fit_selectors, select_tests
 from greenloop.drafting.context import tests as tests_context
 from greenloop_sandbox import Execution, Frame
 from greenloop_sandbox.report.traces import reached_functions
@@ -72,6 +72,12 @@ def chosen_of_one_caller(*depths):
     suite = [through(name, "Cart.pay", "cart.py", depth=depth) for name, depth in tests]
     found = find_approaches(reached_functions(Execution(records=tuple(suite))), [TARGET])
     return [each.id.partition("::")[2] for each in select_tests([case(name) for name, _depth in tests], found)]
+
+
+def test_every_case_is_selected_and_many_of_them_by_their_files():
+    ids = [f"test_{'ab'[number % 2]}.py::test_{number}" for number in range(MOST_SELECTORS + 1)]
+    assert fit_selectors(ids[:-1]) == tuple(ids[:-1])
+    assert fit_selectors(ids) == ("test_a.py", "test_b.py")
 
 
 def test_tests_with_one_caller_are_spoken_for_by_the_two_nearest():
