@@ -64,7 +64,7 @@ story("a run shows its attempts and is applied as one edit, which one undo rever
   await undo("plus.py");
 });
 
-story("passing code becomes faster, and one undo takes it back", async () => {
+test("passing code becomes faster, and one undo takes it back", async () => {
   prepareProject([modelAnswer(FAST_SOURCE)], slowProject("swift"));
   const module = (await openFile("swift.py")).document;
   await applyCodeAction("swift.py", 1, `${REFINE}unique`);
@@ -110,7 +110,7 @@ story("a function is implemented from its docstring", async () => {
   assert.deepEqual(diagnostics("docs.py").filter((each) => each.severity === vscode.DiagnosticSeverity.Error), []);
 });
 
-story("a class is filled in one edit, which one undo reverts", async () => {
+test("a class is filled in one edit, which one undo reverts", async () => {
   const before = boxSource("raise NotImplementedError", "raise NotImplementedError");
   const after = boxSource("self.items = []", "return self.items.pop()");
   const test = "from filled import Box\n\n\ndef test_box():\n    box = Box()\n    box.items.append(1)\n    assert box.take() == 1\n";
@@ -125,7 +125,7 @@ story("a class is filled in one edit, which one undo reverts", async () => {
   assert.equal(module.getText(), before);
 });
 
-story("an unsolved run goes on with its attempts", async () => {
+test("an unsolved run goes on with its attempts", async () => {
   prepareProject([modelAnswer(functionSource("again", "x * 3"))], failingProject("again"));
   const module = (await openFile("again.py")).document;
   await openFile("test_again.py");
