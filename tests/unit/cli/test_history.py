@@ -118,7 +118,8 @@ def test_what_a_planner_wrote_is_shown(project, capsys):
     assert "First divergence of attempt 1:\n  `result` is 6\n" in out
 
 
-def test_the_kind_of_the_model_its_looks_and_notes_are_shown(project, capsys):
+def test_the_kind_of_the_model_its_looks_and_notes_are_shown(project, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
     one = turn(1, *LOOKS, blemishes=(BLEMISH,))
     history = History.open()
     run = history.start_run(
