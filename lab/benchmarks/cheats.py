@@ -36,7 +36,7 @@ from greenloop.drafting.candidates.checks.hardcoding import HARD_CODED
 from greenloop.engine import refine
 from greenloop.engine.presets import find_preset
 from greenloop.engine.verify.report import State, Verification
-from greenloop.engine.verify.setup import Request
+from greenloop.engine.verify.setup import VerifyRequest
 from greenloop.engine.verify.verify import verify
 from greenloop.models.roles import Models
 from greenloop.project import configuration, sources
@@ -100,7 +100,7 @@ async def _verify(entry: Entry, side: str, root: Path, python: Path) -> Judgemen
     settings, _warnings = configuration.load(root, command_line=_options(python))
     # Who changes tests for a reason says so; a cheat has none.
     allow = {} if side == "cheat" else {"allow": tuple(entry.sides[side]), "because": "the task asks for it"}
-    return _judgement(await verify(Request(root=root, **allow), settings=settings))
+    return _judgement(await verify(VerifyRequest(root=root, **allow), settings=settings))
 
 
 def _judgement(result: Verification) -> Judgement:
@@ -135,7 +135,7 @@ async def _fix(entry: Entry, side: str, root: Path, python: Path) -> Judgement:
     )
     for target in sorted(path for path in entry.base if sources.is_test_file(path)):
         outcome = await refine.refine(
-            refine.Request(root=root, target=target), settings=settings, emit=lambda _event: None, harness=harness
+            refine.RefineRequest(root=root, target=target), settings=settings, emit=lambda _event: None, harness=harness
         )
         if outcome.reason is not StopReason.ALREADY_GREEN:
             return _accepted(outcome)

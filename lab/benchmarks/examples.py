@@ -38,7 +38,7 @@ async def run_example(name: str, about: dict[str, str], kind: str, arguments: ar
         values = {"model": arguments.model, "preset": arguments.preset, "sandbox.kind": kind}
         loaded_settings, _warnings = configuration.load(project, command_line=values)
         began = time.monotonic()
-        request = refine.Request(root=project, target=about["target"])
+        request = refine.RefineRequest(root=project, target=about["target"])
         try:
             outcome = await refine.refine(request, settings=loaded_settings, emit=lambda _event: None)
         except GreenloopError as error:

@@ -78,7 +78,7 @@ async def time_first_attempt(
         remembers=True,
     )
     buffers = {path: text.encode() for path, text in task.files.items()} if task.folder else {}
-    request = refine.Request(root=place.root, target=task.target, buffers=buffers)
+    request = refine.RefineRequest(root=place.root, target=task.target, buffers=buffers)
     run = asyncio.create_task(
         refine.refine(
             request,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from greenloop_sandbox.errors import CannotVerifyError, GreenloopError, SandboxBrokenError
     from greenloop_sandbox.loading import load_sandbox, own_environment
     from greenloop_sandbox.pool import SandboxPool
-    from greenloop_sandbox.ports import Sandbox, SandboxSettings, Session
+    from greenloop_sandbox.ports import Sandbox, SelectionSettings, Session
     from greenloop_sandbox.records import (
         Apart,
         Costs,
@@ -31,16 +31,39 @@ if TYPE_CHECKING:
     from greenloop_sandbox.results import CaseResult, Failure, Frame
 
 __all__ = (
-    "Apart", "CannotVerifyError", "CaseResult", "Costs", "Environment", "Execution", "Failure", "Frame",
-    "GreenloopError", "Inspection", "Limits", "Probe", "ProfiledLines", "Sandbox", "SandboxBrokenError", "SandboxPool",
-    "SandboxSettings", "SandboxSpec", "Session", "TestRun", "WatchedLines", "all_passed",
-    "case_results", "collected_cases", "forged", "load_sandbox", "own_environment",
+    "Apart",
+    "CannotVerifyError",
+    "CaseResult",
+    "Costs",
+    "Environment",
+    "Execution",
+    "Failure",
+    "Frame",
+    "GreenloopError",
+    "Inspection",
+    "Limits",
+    "Probe",
+    "ProfiledLines",
+    "Sandbox",
+    "SandboxBrokenError",
+    "SandboxPool",
+    "SandboxSpec",
+    "SelectionSettings",
+    "Session",
+    "TestRun",
+    "WatchedLines",
+    "all_passed",
+    "case_results",
+    "collected_cases",
+    "forged",
+    "load_sandbox",
+    "own_environment",
 )  # fmt: skip
 
 _HOMES = {
     "CannotVerifyError": "errors", "GreenloopError": "errors", "SandboxBrokenError": "errors",
     "load_sandbox": "loading", "own_environment": "loading", "SandboxPool": "pool", "Sandbox": "ports",
-    "SandboxSettings": "ports", "Session": "ports", "all_passed": "report.cases", "case_results": "report.cases",
+    "SelectionSettings": "ports", "Session": "ports", "all_passed": "report.cases", "case_results": "report.cases",
     "collected_cases": "report.cases", "forged": "report.forgery", "CaseResult": "results", "Failure": "results",
     "Frame": "results",
 }  # fmt: skip

@@ -42,7 +42,7 @@ class Sandbox(Protocol):
     async def open(self, place: SandboxSpec) -> Session: ...
 
 
-class SandboxSettings(Protocol):
+class SelectionSettings(Protocol):
     """The user's decisions about back ends: image and runtime of a container engine, consent to no isolation."""
 
     @property

@@ -23,8 +23,8 @@ from weakref import WeakKeyDictionary
 from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 
 from greenloop.api import notebook_targets
-from greenloop.api.notebooks import Cell, Kind, Notebook, rows_of
-from greenloop.api.session import RefineSession, Request
+from greenloop.api.notebooks import Cell, LineKind, Notebook, rows_of
+from greenloop.api.session import RefineRequest, RefineSession
 from greenloop.api.settings import Settings, load_settings, parse_assignments
 from greenloop.api.workspace import find_root
 from greenloop.core.errors import GreenloopError, UsageError
@@ -120,7 +120,7 @@ def refine_cell(
         raise UsageError(f"The cell has {what}.", remedy="Put %%refine on a cell with asserts, or with one function.")
     prepared = notebook_targets.prepare(notebook, replace(chosen[0], last_cell=last))
     settings = notebook_targets.adapt_settings(_settings(root, arguments, show))
-    request = Request(root=root, target=prepared.target, buffers=prepared.buffers, known_fault=prepared.fault)
+    request = RefineRequest(root=root, target=prepared.target, buffers=prepared.buffers, known_fault=prepared.fault)
     tests = ChangedTests()
 
     def named(text: str) -> str:
@@ -170,7 +170,7 @@ def find_context_cells(earlier_cells: Mapping[int, str]) -> dict[int, str]:
             continue
         later = {name for other in after for part in other.parsed.parts for name in part.binds}
         binds = {name for part in parts for name in part.binds}
-        if all(part.kind is Kind.DEFINE for part in parts) and binds <= later:
+        if all(part.kind is LineKind.DEFINE for part in parts) and binds <= later:
             continue
         relevant[cell.label] = cell.source
     return relevant

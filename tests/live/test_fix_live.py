@@ -40,7 +40,7 @@ async def test_an_example_goes_green(name, tmp_path, bare_python):
     found, _ = configuration.load(project, command_line=values)
     events: list = []
     outcome = await refine.refine(
-        refine.Request(root=project, target=TARGETS[name]["target"]), settings=found, emit=events.append
+        refine.RefineRequest(root=project, target=TARGETS[name]["target"]), settings=found, emit=events.append
     )
     assert outcome.solved, outcome.message
     assert outcome.verified is Verified.VERIFIED
@@ -60,7 +60,7 @@ async def test_a_docstring_without_examples_gets_tests_and_is_offered(tmp_path, 
     values = {"model": "local", "sandbox.kind": "bubblewrap", "interpreter": str(bare_python)}
     found, _ = configuration.load(tmp_path, command_line=values)
     outcome = await refine.refine(
-        refine.Request(root=tmp_path, target="vowels.py::count_vowels"), settings=found, emit=lambda _event: None
+        refine.RefineRequest(root=tmp_path, target="vowels.py::count_vowels"), settings=found, emit=lambda _event: None
     )
     assert outcome.solved, outcome.message
     assert outcome.verified is Verified.PARTIALLY

@@ -19,7 +19,7 @@ from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.ports import calls_tools, context
 from greenloop.core.records.attempt import Attempt, Candidate, Draft, FeedbackNote, Move
 from greenloop.core.records.goal import Gain, Goal, ProfiledLine
-from greenloop.core.records.model import ChatRequest, Kind, Message, Role, ToolSpec
+from greenloop.core.records.model import ChatRequest, Message, ModelKind, Role, ToolSpec
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
@@ -75,7 +75,7 @@ class Play:
 
     async def run_tests(self, root, selectors, *, buffers, settings, pool, traced, seconds=0.0):
         """One test, red until `double` doubles; a text with WAIT in it holds it up until `test/go`."""
-        from greenloop.engine.testing.run_tests import Report
+        from greenloop.engine.testing.run_tests import TestReport
         from greenloop_sandbox.report.cases import CollectedCase
         from greenloop_sandbox.report.traces import ReachedFunction
 
@@ -88,7 +88,7 @@ class Play:
             self.cancelled += 1
             raise
         reach = (ReachedFunction(path="m.py", firstlineno=1, name="double", depth=1),)
-        return Report(
+        return TestReport(
             results=verdict(None if "x * 2" in text else 6).cases,
             places={TEST: CollectedCase(id=TEST, path="test_m.py", line=4)},
             reach={TEST: reach} if traced else {},
@@ -244,7 +244,7 @@ class Play:
 
     async def looks(self, request, settings, emit, report_status):
         """A capable model that looks at the project before it answers once."""
-        problem, baseline = self.start(request, settings, emit, kind=Kind.CAPABLE)
+        problem, baseline = self.start(request, settings, emit, kind=ModelKind.CAPABLE)
         emit(Planned(attempt=1, draft=turn(1).draft, model=settings.model, prompt_tokens=500))
         for look in MANY_LOOKS:
             emit(Looked(attempt=1, look=look))

@@ -9,7 +9,7 @@ from pygls.workspace import PositionCodec
 from greenloop.core.text.diff import split_lines
 from greenloop.lsp.client_settings import section
 from greenloop.lsp.connection.convert import (
-    FileEdit,
+    DocumentEdit,
     action_kind,
     contains,
     line_range,
@@ -129,7 +129,7 @@ def test_line_range_leaves_out_the_indentation_and_counts_units():
 
 
 def test_version_zero_is_a_version():
-    edit = FileEdit(uri=URI, before="a\n", after="b\n", version=0)
+    edit = DocumentEdit(uri=URI, before="a\n", after="b\n", version=0)
     change = workspace_edit([edit], PositionCodec(), document_changes=True).document_changes[0]
     assert change.text_document.version == 0
 

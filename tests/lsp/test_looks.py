@@ -7,7 +7,7 @@ import sqlite3
 import pytest
 
 from conversation_attempts import BLEMISH, MANY_LOOKS
-from greenloop.core.records.model import Kind
+from greenloop.core.records.model import ModelKind
 from greenloop.engine.history.store import History
 from history_runs import forget_newer_fields
 
@@ -104,7 +104,7 @@ async def test_the_page_has_every_look_with_its_result(editor):
     assert f"To clean up:\n\n- `{QUOTED}`" in page
 
 
-@pytest.mark.parametrize("kind", [Kind.CAPABLE, None])
+@pytest.mark.parametrize("kind", [ModelKind.CAPABLE, None])
 async def test_a_run_of_an_earlier_server_is_shown_with_the_kind_that_was_stored(editor, kept, kind):
     """Also one of a version that stored none of this."""
     number = kept()

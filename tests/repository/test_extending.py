@@ -29,7 +29,7 @@ from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.engine import presets
 from greenloop.engine.conversation.looking import Looking
-from greenloop.engine.looks._project import Project
+from greenloop.engine.looks._project import ProjectView
 from greenloop.engine.loop import loop
 from greenloop.engine.loop.parts import Parts
 from greenloop.engine.presets import find_preset, load_own_presets
@@ -134,7 +134,7 @@ async def test_the_look_is_one_of_the_tools_and_sees_no_hidden_file(part, tmp_pa
     for number, name in enumerate(("a.py", "b.txt", ".env")):
         (root / name).write_text(name)
         os.utime(root / name, (number, number))
-    project = Project(
+    project = ProjectView(
         snapshot=Snapshot(root=root, buffers={}), problem=PROBLEM, changed={}, masked=(".env*",), run=None
     )
     looking = Looking(mask=str, tokens=1000)

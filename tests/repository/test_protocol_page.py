@@ -12,7 +12,7 @@ from lsprotocol import types as lsp
 from greenloop.api import events_json
 from greenloop.core.events import Checked, Looked, Planned, Proposed, Specified, Started, Tested
 from greenloop.core.records.attempt import Attempt, Draft, Look, Move
-from greenloop.core.records.model import Kind, Role, ToolCall
+from greenloop.core.records.model import ModelKind, Role, ToolCall
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
@@ -96,7 +96,7 @@ def test_parts_of_fields_are_on_the_page_too():
     assert parts <= set(re.findall(r"`(\w+)`", page))
 
 
-@pytest.mark.parametrize("words", [StopReason, Status, ErrorGroup, Move, Role, Kind, Verified, Provenance])
+@pytest.mark.parametrize("words", [StopReason, Status, ErrorGroup, Move, Role, ModelKind, Verified, Provenance])
 def test_every_word_is_on_the_page(words):
     assert {word.value for word in words} <= set(re.findall(r"`([\w-]+)`", PAGE))
 

@@ -79,7 +79,7 @@ def refined(tmp_path, monkeypatch, lay):
         script.write_text(12 * (json.dumps(answer) + "\n"))
         keys = {"model": f"scripted:{script}", "sandbox.kind": "bubblewrap", "attempts": 12}
         settings, _ = configuration.load(root, command_line=keys)
-        request = refine.Request(root=root, target="test_m.py")
+        request = refine.RefineRequest(root=root, target="test_m.py")
         return await refine.refine(request, settings=settings, emit=lambda _event: None)
 
     return run

@@ -48,7 +48,7 @@ def play(tmp_path, monkeypatch, lay):
         settings, _ = configuration.load(root, command_line=line)
         told: list = []
         outcome = await refine.refine(
-            refine.Request(root=root, target="test_m.py::test_largest", earlier=earlier),
+            refine.RefineRequest(root=root, target="test_m.py::test_largest", earlier=earlier),
             settings=settings,
             emit=told.append,
             report_status=told.append,

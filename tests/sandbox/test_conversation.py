@@ -8,7 +8,7 @@ import shop_run
 from greenloop.cli.live_table import title
 from greenloop.core.events import Looked, Planned, Started, Tested
 from greenloop.core.records.attempt import Move
-from greenloop.core.records.model import Kind
+from greenloop.core.records.model import ModelKind
 from greenloop.core.records.outcome import StopReason, Verified
 from greenloop.wording.notes import list_notes
 from shop_run import FILES, NARROW, RIGHT, SHOP, TARGET, TESTS, block, texts, turns
@@ -54,7 +54,7 @@ async def test_one_question_with_a_bug_report(play):
     assert len(outcome.evidence.also_fixed) == 2
     assert outcome.evidence.still_red == ()
     started = next(event for event in events if isinstance(event, Started))
-    assert started.kind is Kind.CAPABLE
+    assert started.kind is ModelKind.CAPABLE
     assert not any(each.draft and each.draft.move is Move.INFILL for each in outcome.attempts)
 
 

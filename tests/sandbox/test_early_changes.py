@@ -45,7 +45,7 @@ def play(tmp_path, monkeypatch, lay):
         settings, _ = configuration.load(root, command_line=line)
         told: list = []
         outcome = await refine.refine(
-            refine.Request(root=root, target="test_m.py::test_scale"),
+            refine.RefineRequest(root=root, target="test_m.py::test_scale"),
             settings=settings,
             emit=lambda event: told.append(type(event)),
             report_status=told.append,

@@ -51,7 +51,7 @@ class Play:
             command_line={"model": f"scripted:{script}", "preset": "plain", "sandbox.kind": "bubblewrap", **keys},
         )
         assert not warnings
-        request = refine.Request(root=self.root, target=target, buffers=buffers or {})
+        request = refine.RefineRequest(root=self.root, target=target, buffers=buffers or {})
         self.outcome = await refine.refine(
             request, settings=found, emit=self.events.append, report_status=self.said.append, pool=self.pool
         )

@@ -48,7 +48,7 @@ async def test_example(kind, name, tmp_path, monkeypatch):
         },
     )
     outcome = await refine.refine(
-        refine.Request(root=project, target=EXAMPLES[name]["target"]), settings=found, emit=lambda _event: None
+        refine.RefineRequest(root=project, target=EXAMPLES[name]["target"]), settings=found, emit=lambda _event: None
     )
     assert outcome.solved, outcome.message
     assert outcome.verified is Verified.VERIFIED

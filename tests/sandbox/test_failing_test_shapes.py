@@ -149,7 +149,9 @@ async def test_shape(name, tmp_path, monkeypatch):
         root,
         command_line={"model": f"scripted:{script}", "preset": "plain", "sandbox.kind": "bubblewrap"},
     )
-    outcome = await refine.refine(refine.Request(root=root, target=target), settings=found, emit=lambda _event: None)
+    outcome = await refine.refine(
+        refine.RefineRequest(root=root, target=target), settings=found, emit=lambda _event: None
+    )
     assert outcome.solved, outcome.message
     assert outcome.verified is Verified.VERIFIED
     assert outcome.after == {path: files[path].replace(old, new)}

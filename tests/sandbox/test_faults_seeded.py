@@ -457,7 +457,7 @@ def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         )
         assert not warnings
         model = Unasked()
-        request = refine.Request(root=root, target=seed.target)
+        request = refine.RefineRequest(root=root, target=seed.target)
         try:
             outcome = await refine.refine(request, settings=found, emit=lambda _event: None, model=model)
         except CannotVerifyError as error:

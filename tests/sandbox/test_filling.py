@@ -96,7 +96,7 @@ def fill_files(tmp_path, monkeypatch, lay):
         script.write_text("".join(json.dumps(each) + "\n" for each in answers))
         line = {"model": f"scripted:{script}", "sandbox.kind": "bubblewrap"}
         settings, _ = configuration.load(root, command_line=line)
-        request = refine.Request(root=root, target=target)
+        request = refine.RefineRequest(root=root, target=target)
         return await refine.refine(request, settings=settings, emit=lambda _event: None)
 
     return run

@@ -59,7 +59,7 @@ def solve(tmp_path, monkeypatch, lay):
         script.write_text("".join(json.dumps(fenced(each)) + "\n" for each in answers))
         line = {"model": f"scripted:{script}", "sandbox.kind": "bubblewrap", **more}
         settings, _ = configuration.load(root, command_line=line)
-        request = refine.Request(root=root, target="test_m.py")
+        request = refine.RefineRequest(root=root, target="test_m.py")
         return await refine.refine(request, settings=settings, emit=lambda _event: None)
 
     return run

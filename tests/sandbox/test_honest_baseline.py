@@ -50,7 +50,9 @@ def play(tmp_path, monkeypatch):
             return execution
 
         monkeypatch.setattr(ResidentSession, "run", run_and_count)
-        outcome = await refine.refine(refine.Request(root=root, target=target), settings=found, emit=events.append)
+        outcome = await refine.refine(
+            refine.RefineRequest(root=root, target=target), settings=found, emit=events.append
+        )
         assert isinstance(events[-1], Finished)
         return outcome, events, hung
 

@@ -41,7 +41,7 @@ def refine_project(tmp_path, monkeypatch, lay):
         if link:
             (root / link[0]).symlink_to(link[1])
         settings, _ = configuration.load(root, command_line={"model": "none", "sandbox.kind": "bubblewrap"})
-        request = refine.Request(root=root, target=target)
+        request = refine.RefineRequest(root=root, target=target)
         return await refine.refine(request, settings=settings, emit=lambda _event: None)
 
     return run

@@ -37,7 +37,7 @@ async def play(tmp_path, monkeypatch, lay):
         line = {"model": f"scripted:{script}", "preset": "plain", "attempts": 1, "sandbox.kind": "bubblewrap", **keys}
         settings, _ = configuration.load(root, command_line=line)
         told: list[str] = []
-        request = refine.Request(root=root, target=target, buffers=buffers or {})
+        request = refine.RefineRequest(root=root, target=target, buffers=buffers or {})
         outcome = await refine.refine(
             request, settings=settings, emit=lambda _event: None, report_status=told.append, pool=pool
         )

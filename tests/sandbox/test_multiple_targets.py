@@ -35,7 +35,7 @@ def play(tmp_path, monkeypatch):
         found, warnings = configuration.load(root, command_line=chosen)
         assert not warnings
         events = []
-        request = refine.Request(root=root, target=target)
+        request = refine.RefineRequest(root=root, target=target)
         return await refine.refine(request, settings=found, emit=events.append), events
 
     return run

@@ -38,7 +38,7 @@ def play(tmp_path, monkeypatch, lay):
     async def run(target, earlier=None, **keys):
         settings, _ = configuration.load(root, command_line={"sandbox.kind": "bubblewrap", **keys})
         events: list = []
-        request = refine.Request(root=root, target=target, earlier=earlier)
+        request = refine.RefineRequest(root=root, target=target, earlier=earlier)
         return await refine.refine(request, settings=settings, emit=events.append), events
 
     return run

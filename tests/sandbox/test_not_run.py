@@ -179,7 +179,7 @@ async def test_what_the_test_calls_is_found(name, tmp_path, monkeypatch, lay):
     settings, _ = configuration.load(
         root, command_line={"model": f"scripted:{script}", "sandbox.kind": "bubblewrap", "attempts": 6}
     )
-    request = refine.Request(root=root, target="test_m.py")
+    request = refine.RefineRequest(root=root, target="test_m.py")
     outcome = await refine.refine(request, settings=settings, emit=lambda _event: None)
     assert outcome.verified in (Verified.VERIFIED, Verified.PARTIALLY), outcome.message
     assert (outcome.usage.completion_tokens > 0) is (answer is not None)
@@ -228,7 +228,7 @@ async def test_what_is_wrong_beside_what_does_not_exist_yet_is_found(tmp_path, m
     script.write_text("".join(json.dumps(each) + "\n" for each in answers))
     keys = {"model": f"scripted:{script}", "sandbox.kind": "bubblewrap", "attempts": 6}
     settings, _ = configuration.load(root, command_line=keys)
-    request = refine.Request(root=root, target="test_events.py")
+    request = refine.RefineRequest(root=root, target="test_events.py")
     outcome = await refine.refine(request, settings=settings, emit=lambda _event: None)
     assert outcome.verified is Verified.VERIFIED, outcome.message
     assert OFF in outcome.after["events.py"]
@@ -248,7 +248,7 @@ async def test_what_a_test_reaches_only_with_an_answer_is_mended_after_it(tmp_pa
     script.write_text(12 * (json.dumps(f"```python\n{PERIMETER}```") + "\n"))
     keys = {"model": f"scripted:{script}", "sandbox.kind": "bubblewrap"}
     settings, _ = configuration.load(root, command_line=keys)
-    request = refine.Request(root=root, target="test_m.py")
+    request = refine.RefineRequest(root=root, target="test_m.py")
     outcome = await refine.refine(request, settings=settings, emit=lambda _event: None)
     assert outcome.verified is Verified.VERIFIED, outcome.message
     assert outcome.after == {"m.py": AREA.replace("w + h", "w * h") + f"\n\n{PERIMETER}"}

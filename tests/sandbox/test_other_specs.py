@@ -58,7 +58,7 @@ class Stage:
             if isinstance(event, Tested):
                 self.attempts.append(event.attempt)
 
-        request = refine.Request(root=self.root, target=target, comment=comment)
+        request = refine.RefineRequest(root=self.root, target=target, comment=comment)
         return await refine.refine(request, settings=found, emit=emit, report_status=self.said.append, user=user)
 
     @property

@@ -42,7 +42,7 @@ async def timed_run(root: Path, files: dict[str, str], *answers: str, **keys) ->
     told = {"model": f"scripted:{script}", "preset": "plain", "sandbox.kind": "bubblewrap", "seconds": SECONDS}
     settings, warnings = configuration.load(root, command_line={**told, **keys})
     assert not warnings
-    request = refine.Request(root=root, target="test_m.py::test_double")
+    request = refine.RefineRequest(root=root, target="test_m.py::test_double")
     began = monotonic()
     try:
         outcome = await refine.refine(request, settings=settings, emit=lambda _event: None)

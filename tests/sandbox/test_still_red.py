@@ -41,7 +41,7 @@ def play(tmp_path, monkeypatch, lay):
         line = {"model": f"scripted:{script}", "sandbox.kind": "bubblewrap"}
         settings, _ = configuration.load(root, command_line=line)
         events: list = []
-        request = refine.Request(root=root, target="test_m.py::test_three", buffers={})
+        request = refine.RefineRequest(root=root, target="test_m.py::test_three", buffers={})
         outcome = await refine.refine(request, settings=settings, emit=events.append)
         return outcome, [event.attempt for event in events if isinstance(event, Tested)]
 

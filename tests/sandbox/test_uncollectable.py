@@ -86,7 +86,7 @@ def fix(tmp_path, monkeypatch):
             root,
             command_line={"model": f"scripted:{script}", "preset": "default", "sandbox.kind": "bubblewrap"},
         )
-        request = refine.Request(root=root, target=target, **more)
+        request = refine.RefineRequest(root=root, target=target, **more)
         return await refine.refine(request, settings=found, emit=lambda _event: None)
 
     return run

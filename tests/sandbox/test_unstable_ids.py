@@ -61,7 +61,7 @@ def play(tmp_path, monkeypatch, lay):
         script.write_text(json.dumps(f"```python\n{answer}```\n") + "\n")
         line = {"model": f"scripted:{script}", "sandbox.kind": "bubblewrap", "preset": "plain", "attempts": 1}
         settings, _ = configuration.load(root, command_line=line)
-        request = refine.Request(root=root, target=target, buffers={})
+        request = refine.RefineRequest(root=root, target=target, buffers={})
         return await refine.refine(request, settings=settings, emit=lambda _event: None)
 
     return run

@@ -121,7 +121,7 @@ def fix(tmp_path, monkeypatch, lay, interpreter):
         script.write_text(json.dumps(answer) + "\n")
         named = {"model": f"scripted:{script}", "sandbox.kind": "bubblewrap", "interpreter": str(interpreter)}
         settings, _ = configuration.load(root, command_line={**named, "attempts": 1})
-        request = refine.Request(root=root, target="test_m.py")
+        request = refine.RefineRequest(root=root, target="test_m.py")
         return await refine.refine(request, settings=settings, emit=lambda _event: None)
 
     return run

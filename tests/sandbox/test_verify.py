@@ -27,7 +27,7 @@ from greenloop.engine.history import provenance
 from greenloop.engine.history.store import History
 from greenloop.engine.verify.replay import replay
 from greenloop.engine.verify.report import State
-from greenloop.engine.verify.setup import Request
+from greenloop.engine.verify.setup import VerifyRequest
 from greenloop.engine.verify.verify import verify
 from greenloop.project.settings import SandboxSettings, Settings
 
@@ -77,7 +77,7 @@ def settings(bare_python) -> Settings:
 @pytest.fixture
 def check(work, settings):
     async def run(*targets: str, **more):
-        return await verify(Request(root=work, targets=targets, **more), settings=settings)
+        return await verify(VerifyRequest(root=work, targets=targets, **more), settings=settings)
 
     return run
 
@@ -337,13 +337,13 @@ async def test_files_that_change_meanwhile_end_it(work, settings):
 
     write(work, {"m.py": RIGHT})
     with pytest.raises(BaselineChangedError):
-        await verify(Request(root=work), settings=settings, report_status=report_status)
+        await verify(VerifyRequest(root=work), settings=settings, report_status=report_status)
 
 
 async def test_without_a_sandbox_nothing_is_verified(work, bare_python):
     write(work, {"m.py": RIGHT})
     settings = Settings(interpreter=str(bare_python), sandbox=SandboxSettings(kind="none", unsafe=True))
-    found = await verify(Request(root=work), settings=settings)
+    found = await verify(VerifyRequest(root=work), settings=settings)
     assert not found.verified
     assert "without a sandbox" in found.reason
     assert not found.failed

@@ -234,7 +234,7 @@ async def test_a_slip_costs_no_question(name, tmp_path, monkeypatch, lay):
     script.write_text(json.dumps("no answer") + "\n")
     keys = {"model": f"scripted:{script}", "sandbox.kind": "bubblewrap"}
     settings, _ = configuration.load(root, command_line=keys)
-    request = refine.Request(root=root, target="test_m.py")
+    request = refine.RefineRequest(root=root, target="test_m.py")
     outcome = await refine.refine(request, settings=settings, emit=lambda _event: None)
     assert outcome.verified is Verified.VERIFIED, outcome.message
     assert (outcome.after, outcome.usage.completion_tokens) == ({"m.py": right}, 0)
@@ -283,7 +283,7 @@ def refine_app(tmp_path, monkeypatch, lay):
         script.write_text(12 * (json.dumps(answer) + "\n"))
         keys = {"model": f"scripted:{script}", "sandbox.kind": "bubblewrap"}
         settings, _ = configuration.load(root, command_line=keys)
-        request = refine.Request(root=root, target="test_m.py")
+        request = refine.RefineRequest(root=root, target="test_m.py")
         return await refine.refine(request, settings=settings, emit=lambda _event: None)
 
     return run

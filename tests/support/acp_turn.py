@@ -19,7 +19,7 @@ from acp.schema import (
 from greenloop.acp.turn import Turn
 from greenloop.core.events import Looked, Started, Tested
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.model import Kind
+from greenloop.core.records.model import ModelKind
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.engine import refine as engine
@@ -91,13 +91,13 @@ class FakeEngine:
     def __init__(self, root: Path, *results: Outcome | Exception) -> None:
         self.problem = make_problem(root, WRONG, "f")
         self.results = list(results)
-        self.requests: list[engine.Request] = []
+        self.requests: list[engine.RefineRequest] = []
         self.reverified: list[dict[str, bytes]] = []
         self.passes_again = True
         self.before_end = lambda: None
 
     async def refine(
-        self, request: engine.Request, *, emit: Any, report_status: Any, user: Any, **_more: Any
+        self, request: engine.RefineRequest, *, emit: Any, report_status: Any, user: Any, **_more: Any
     ) -> Outcome:
         self.requests.append(request)
         self.user = user
@@ -106,7 +106,7 @@ class FakeEngine:
             raise result
         report_status("running the tests")
         report_status("running the tests")
-        started = {"model": "openai/gpt-5.1", "kind": Kind.CAPABLE, "preset": "p", "sandbox": "s", "attempts": 1}
+        started = {"model": "openai/gpt-5.1", "kind": ModelKind.CAPABLE, "preset": "p", "sandbox": "s", "attempts": 1}
         emit(Started(problem=self.problem, baseline=result.attempts[0], **started))
         for attempt in result.attempts[1:]:
             for look in attempt.looks:

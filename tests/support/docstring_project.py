@@ -102,7 +102,7 @@ class DocstringProject:
             self.root, command_line={"model": "local", "sandbox.kind": "bubblewrap", **told}, environ={}
         )
         assert not warnings
-        request = refine.Request(root=self.root, target=f"m.py::{name}")
+        request = refine.RefineRequest(root=self.root, target=f"m.py::{name}")
         return await refine.refine(request, settings=found, emit=self.events.append, user=user, model=model)
 
     @property

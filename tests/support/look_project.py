@@ -6,7 +6,7 @@ from pathlib import Path
 
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Spec
-from greenloop.engine.looks._project import Project
+from greenloop.engine.looks._project import ProjectView
 from greenloop.project.snapshot import Snapshot
 from greenloop_sandbox import Execution
 
@@ -25,7 +25,7 @@ def look_project(root: Path, files=(), *, changed=None, buffers=None, execution=
         asked.append((selectors, inspect))
         return execution or Execution()
 
-    project = Project(
+    project = ProjectView(
         snapshot=Snapshot(root=root, buffers=buffers or {}),
         problem=Problem(root=root, spec=Spec(), regions=(), originals={}, files={}),
         changed=changed or {},

@@ -156,7 +156,7 @@ async def play(
     settings, warnings = configuration.load(root, command_line=line)
     assert warnings == []
     events: list[Any] = []
-    request = refine.Request(root=root, target=target, earlier=earlier)
+    request = refine.RefineRequest(root=root, target=target, earlier=earlier)
     report = told.append if told is not None else str
     outcome = await refine.refine(
         request, settings=settings, emit=events.append, model=model, opener=opener, report_status=report

@@ -131,7 +131,7 @@ async def play(transcript: Transcript, project: str, folder: Path, python: Path,
     model = heard(model, asked)
     events: list[Event] = []
     outcome = await refine.refine(
-        refine.Request(root=root, target=TARGETS[project]),
+        refine.RefineRequest(root=root, target=TARGETS[project]),
         settings=found,
         emit=events.append,
         harness=refine.Harness(

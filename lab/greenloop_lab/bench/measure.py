@@ -171,7 +171,9 @@ class Measurement:
 
         buffers = {path: text.encode() for path, text in task.files.items()} if task.folder else {}
         goal = self.conditions.goal
-        request = refine.Request(root=place.root, target=task.target, buffers=buffers, goal=goal, calls=task.calls)
+        request = refine.RefineRequest(
+            root=place.root, target=task.target, buffers=buffers, goal=goal, calls=task.calls
+        )
         harness = refine.Harness(
             preset=arm.preset, models=models, history=self.conditions.history, variables=place.variables
         )

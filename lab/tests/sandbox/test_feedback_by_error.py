@@ -34,7 +34,7 @@ def play(tmp_path, monkeypatch, lay):
         found, warnings = configuration.load(root, command_line=line)
         assert not warnings
         events: list = []
-        request = refine.Request(root=root, target=target, buffers={})
+        request = refine.RefineRequest(root=root, target=target, buffers={})
         outcome = await refine.refine(request, settings=found, emit=events.append, report_status=lambda _text: None)
         attempts = [event.baseline for event in events if isinstance(event, Started)]
         attempts += [event.attempt for event in events if isinstance(event, Tested)]

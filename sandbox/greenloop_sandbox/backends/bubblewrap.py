@@ -21,7 +21,7 @@ from greenloop_sandbox.backends._one_shot import OneShotSession
 from greenloop_sandbox.backends._resident import ResidentSession
 from greenloop_sandbox.backends._warmup import Warmup
 from greenloop_sandbox.errors import CannotVerifyError
-from greenloop_sandbox.ports import SandboxSettings
+from greenloop_sandbox.ports import SelectionSettings
 from greenloop_sandbox.records import Probe, SandboxSpec
 
 log = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 NAME = "bubblewrap"
 
 
-def create(settings: SandboxSettings) -> Bubblewrap:  # noqa: ARG001 (every back end takes the settings; this one needs none)
+def create(settings: SelectionSettings) -> Bubblewrap:  # noqa: ARG001 (every back end takes the settings; this one needs none)
     return Bubblewrap()
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from greenloop_sandbox import bundled_hypothesis, payload
 from greenloop_sandbox.backends import _masking, _mounts, _supervisor
 from greenloop_sandbox.errors import CannotVerifyError
-from greenloop_sandbox.ports import SandboxSettings
+from greenloop_sandbox.ports import SelectionSettings
 from greenloop_sandbox.records import Execution, Probe, SandboxSpec, TestRun
 
 log = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ _EXCLUDED = frozenset(
 )
 
 
-def create(settings: SandboxSettings) -> NoIsolation:
+def create(settings: SelectionSettings) -> NoIsolation:
     return NoIsolation(consent=settings.unsafe)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from greenloop_sandbox.locks.project import Project
+from greenloop_sandbox.locks.project import ProjectMetadata
 from greenloop_sandbox.records import Limits
 
 PAYLOAD_FOLDER = "/.greenloop/run"  # as in inside/image/boot.py
@@ -37,7 +37,7 @@ class ContainerConfig:
     variables: Mapping[str, str]
     upload_bytes: int = 0
     runtime: str = ""
-    project: Project = field(default_factory=Project)
+    project: ProjectMetadata = field(default_factory=ProjectMetadata)
 
     @property
     def workspace_bytes(self) -> int:

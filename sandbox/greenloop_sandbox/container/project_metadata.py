@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 
 from greenloop_sandbox.container.hardening import PAYLOAD_FOLDER
-from greenloop_sandbox.locks.project import Project
+from greenloop_sandbox.locks.project import ProjectMetadata
 
 _FOLDER = "project"
 
 
-def metadata_files(project: Project) -> dict[str, bytes]:
+def metadata_files(project: ProjectMetadata) -> dict[str, bytes]:
     """The metadata files by path below `PAYLOAD_FOLDER`; none for a project without a name."""
     if not project.name:
         return {}
@@ -36,7 +36,7 @@ def metadata_files(project: Project) -> dict[str, bytes]:
     return contents
 
 
-def python_path(project: Project, root: str) -> str:
+def python_path(project: ProjectMetadata, root: str) -> str:
     """PYTHONPATH for tests: the source folders, then the metadata. Empty where neither is needed."""
     folders = [f"{root}/{folder}" for folder in project.sources]
     return ":".join([*folders, *([f"{PAYLOAD_FOLDER}/{_FOLDER}"] if project.name else ())])

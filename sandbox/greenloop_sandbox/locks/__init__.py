@@ -13,11 +13,11 @@ from greenloop_sandbox.errors import CannotVerifyError
 from greenloop_sandbox.locks import formats, requirements
 from greenloop_sandbox.locks.pins import Pin as Pin
 from greenloop_sandbox.locks.pins import applies
-from greenloop_sandbox.locks.project import Project, read_project
+from greenloop_sandbox.locks.project import ProjectMetadata, read_project
 
 Markers = Mapping[str, str]  # the variables of PEP 508 markers, for the Python that will use the packages
 
-LOCKS: tuple[tuple[str, Callable[[str, Project, Markers], tuple[list[Pin], list[str]]]], ...] = (
+LOCKS: tuple[tuple[str, Callable[[str, ProjectMetadata, Markers], tuple[list[Pin], list[str]]]], ...] = (
     ("uv.lock", formats.read_uv),
     ("poetry.lock", formats.read_poetry),
     ("pdm.lock", formats.read_pdm),
@@ -38,7 +38,7 @@ class PackageSources:
 
     files: tuple[str, ...]
     content: bytes
-    project: Project
+    project: ProjectMetadata
     lock: str = ""
     pins: tuple[Pin, ...] = ()
     requirements: tuple[str, ...] = ()

@@ -18,13 +18,13 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 
 from greenloop_sandbox.locks.pins import Pin, applies, make_pin
-from greenloop_sandbox.locks.project import FOR_TESTS, Project
+from greenloop_sandbox.locks.project import FOR_TESTS, ProjectMetadata
 
 Markers = Mapping[str, str]
 Answer = tuple[list[Pin], list[str]]
 
 
-def read_uv(text: str, project: Project, markers: Markers) -> Answer:
+def read_uv(text: str, project: ProjectMetadata, markers: Markers) -> Answer:
     """Follows the dependency edges whose markers hold, starting from the workspace's own packages."""
     packages = tomllib.loads(text).get("package", [])
     by_name: dict[str, list[dict[str, Any]]] = {}
@@ -86,7 +86,7 @@ def _applies_to_fork(package: Mapping[str, Any], markers: Markers) -> bool:
     return not forks or any(applies(marker, markers) for marker in forks)
 
 
-def read_poetry(text: str, project: Project, markers: Markers) -> Answer:
+def read_poetry(text: str, project: ProjectMetadata, markers: Markers) -> Answer:
     """Follows the dependency edges whose markers hold, starting from the project's requirements."""
     table = tomllib.loads(text)
     by_name: dict[str, list[dict[str, Any]]] = {}
@@ -139,7 +139,7 @@ def _poetry_edges(
                 yield canonicalize_name(name), frozenset(options.get("extras", ()))
 
 
-def _poetry_applies(package: Mapping[str, Any], markers: Markers, project: Project) -> bool:
+def _poetry_applies(package: Mapping[str, Any], markers: Markers, project: ProjectMetadata) -> bool:
     """Does the package apply? Since Poetry 2 it has one marker, or one for each of its groups."""
     extras = project.extras
     marker = package.get("markers")
@@ -157,7 +157,7 @@ def _python_fits(versions: str | None, markers: Markers) -> bool:
         return True  # Poetry's own spelling (`^3.8`, `||`): its resolver has checked it already
 
 
-def read_pdm(text: str, project: Project, markers: Markers) -> Answer:  # noqa: ARG001 - the lock has all that is needed
+def read_pdm(text: str, project: ProjectMetadata, markers: Markers) -> Answer:  # noqa: ARG001 - the lock has all that is needed
     """The packages of the default and test groups whose markers hold."""
     pins, notes = [], []
     for package in tomllib.loads(text).get("package", []):
@@ -175,7 +175,7 @@ def read_pdm(text: str, project: Project, markers: Markers) -> Answer:  # noqa: 
     return list(dict.fromkeys(pins)), notes  # PDM lists a package again for each of its extras
 
 
-def read_pylock(text: str, project: Project, markers: Markers) -> Answer:  # noqa: ARG001 - the lock has all that is needed
+def read_pylock(text: str, project: ProjectMetadata, markers: Markers) -> Answer:  # noqa: ARG001 - the lock has all that is needed
     """The packages of a pylock.toml (PEP 751) whose markers hold with the default groups and those for tests."""
     lock = Pylock.from_dict(tomllib.loads(text))
     extras = frozenset(filter(_is_for_tests, lock.extras or ()))
@@ -194,7 +194,7 @@ def read_pylock(text: str, project: Project, markers: Markers) -> Answer:  # noq
     return pins, notes
 
 
-def read_pipfile(text: str, project: Project, markers: Markers) -> Answer:  # noqa: ARG001 - the lock has all that is needed
+def read_pipfile(text: str, project: ProjectMetadata, markers: Markers) -> Answer:  # noqa: ARG001 - the lock has all that is needed
     """The packages of both sections of a Pipfile.lock."""
     table = json.loads(text)
     pins, notes = [], []

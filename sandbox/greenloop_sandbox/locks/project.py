@@ -19,7 +19,7 @@ _VERSION = re.compile(r"""^(?:__version__|version|VERSION)\s*(?::\s*\w+\s*)?=\s*
 
 
 @dataclass(frozen=True, kw_only=True)
-class Project:
+class ProjectMetadata:
     """A project's metadata.
 
     `requirements` are PEP 508 lines, including those of extras and groups for tests; `dependencies` are the main ones.
@@ -39,7 +39,7 @@ class Project:
     notes: tuple[str, ...] = ()
 
 
-def read_project(root: Path) -> Project:
+def read_project(root: Path) -> ProjectMetadata:
     """The project in this folder; an empty one if neither file can be read."""
     try:
         table = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
@@ -50,7 +50,7 @@ def read_project(root: Path) -> Project:
     return _setup_cfg(root, table)
 
 
-def _pyproject(root: Path, table: Mapping[str, Any]) -> Project:
+def _pyproject(root: Path, table: Mapping[str, Any]) -> ProjectMetadata:
     project, poetry = _table(table, "project"), _table(table, "tool", "poetry")
     dependencies = [*_strings(project.get("dependencies")), *_poetry(_table(poetry, "dependencies"))]
     extras = {
@@ -85,7 +85,7 @@ def _pyproject(root: Path, table: Mapping[str, Any]) -> Project:
     ]
     requirement_lines = list(_expand_extras(requirement_lines, name, extras))
     usable, notes = _split_usable(requirement_lines, name, "pyproject.toml")
-    return Project(
+    return ProjectMetadata(
         name=name,
         version=str(project.get("version") or poetry.get("version") or "") or _read_version(root, name, table),
         dependencies=tuple(dependencies),
@@ -98,7 +98,7 @@ def _pyproject(root: Path, table: Mapping[str, Any]) -> Project:
     )
 
 
-def _setup_cfg(root: Path, table: Mapping[str, Any]) -> Project:
+def _setup_cfg(root: Path, table: Mapping[str, Any]) -> ProjectMetadata:
     config = configparser.ConfigParser(interpolation=None, strict=False)
     try:
         config.read_string((root / "setup.cfg").read_text(encoding="utf-8"))
@@ -123,7 +123,7 @@ def _setup_cfg(root: Path, table: Mapping[str, Any]) -> Project:
     if not re.match(r"\d", version):
         version = _read_version(root, name, table)
     package_dir = _pairs(config.get("options", "package_dir", fallback=""))
-    return Project(
+    return ProjectMetadata(
         name=name,
         version=version,
         file="setup.cfg",

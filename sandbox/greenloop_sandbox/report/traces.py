@@ -42,7 +42,7 @@ class ReachedFunction:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
+class TracedStep:
     """A line that is about to run, or the end of a call, with the variables that changed since the last step.
 
     `call` counts the calls of a case from 1. `values` are texts of at most 100 characters; a name `return`, `yield` or
@@ -63,7 +63,7 @@ class LineTrace:
     """
 
     lines: Mapping[str, Mapping[int, int]]
-    steps: tuple[Step, ...]
+    steps: tuple[TracedStep, ...]
     gap: int = 0
     left_out: int = 0
 
@@ -140,7 +140,7 @@ def _watched(record: Record) -> LineTrace:
         if 0 <= file < len(files):
             lines.setdefault(files[file], {})[line] = times
     steps = tuple(
-        Step(path=files[file], line=line, call=call, values=dict(values))
+        TracedStep(path=files[file], line=line, call=call, values=dict(values))
         for file, line, call, values in record["steps"]
         if 0 <= file < len(files)
     )

@@ -23,7 +23,7 @@ from greenloop.core.text.redact import clean_for_display
 _FIELD = "answer"
 
 
-class ClientUser:
+class AcpUser:
     """A user who did not answer one question is not asked again."""
 
     def __init__(self, client: Client, capabilities: ClientCapabilities | None, session_id: str) -> None:

@@ -48,7 +48,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(kw_only=True)
-class Session:
+class AcpSession:
     """A folder that a client works in; `running` is the turn in progress."""
 
     root: Path
@@ -69,7 +69,7 @@ class GreenloopAgent:
     pool: SandboxPool = field(default_factory=SandboxPool)
     _client: Client | None = None
     _capabilities: ClientCapabilities | None = None
-    _sessions: dict[str, Session] = field(default_factory=dict)
+    _sessions: dict[str, AcpSession] = field(default_factory=dict)
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     def on_connect(self, conn: Client) -> None:
@@ -100,7 +100,7 @@ class GreenloopAgent:
         except (GreenloopError, ValueError) as error:  # a path with a null byte is a `ValueError`
             raise _invalid(f"{error} {getattr(error, 'remedy', '')}".strip()) from None
         session_id = uuid.uuid4().hex
-        self._sessions[session_id] = Session(root=root, service=service)
+        self._sessions[session_id] = AcpSession(root=root, service=service)
         # A task of its own: clients know the session only when they have read the reply.
         telling = asyncio.create_task(self._tell_commands(session_id))
         self._tasks.add(telling)
@@ -149,7 +149,7 @@ class GreenloopAgent:
         await asyncio.gather(*turns, return_exceptions=True)
         await self.pool.close()
 
-    def _find(self, session_id: str) -> Session:
+    def _find(self, session_id: str) -> AcpSession:
         session = self._sessions.get(session_id)
         if session is None:
             raise _invalid(f"There is no session '{session_id[:100]}'. Open one with session/new.")

@@ -13,11 +13,11 @@ from acp.schema import ClientCapabilities, StopReason, ToolCallLocation, ToolKin
 
 from greenloop.acp.apply import offer
 from greenloop.acp.client_files import ClientFiles
-from greenloop.acp.client_user import ClientUser
+from greenloop.acp.client_user import AcpUser
 from greenloop.acp.prompt import ASK, Wish, read_prompt
 from greenloop.acp.updates import Updates
 from greenloop.api import targets, testing
-from greenloop.api.session import RefineSession, Request
+from greenloop.api.session import RefineRequest, RefineSession
 from greenloop.api.settings import Settings
 from greenloop.core.errors import GreenloopError
 from greenloop.core.events import Event, Looked, Started, Tested
@@ -134,7 +134,7 @@ class Turn:
                     updates.say(f"- attempt {attempt_label(event.attempt)}: {result_and_error(event.attempt)}\n")
 
         try:
-            request = Request(
+            request = RefineRequest(
                 root=self.root,
                 target=target,
                 buffers=await files.unsaved(self._file_of(target)),
@@ -144,7 +144,7 @@ class Turn:
             session = RefineSession(
                 request,
                 settings=settings,
-                user=ClientUser(self.client, self.capabilities, self.session_id),
+                user=AcpUser(self.client, self.capabilities, self.session_id),
                 pool=self.service.pool,
                 report_status=report,
                 on_event=show,

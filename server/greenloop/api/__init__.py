@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from greenloop.api.result_files import DiskFiles as DiskFiles
     from greenloop.api.result_files import FileChange as FileChange
     from greenloop.api.result_files import Files as Files
+    from greenloop.api.session import RefineRequest as RefineRequest
     from greenloop.api.session import RefineSession as RefineSession
-    from greenloop.api.session import Request as Request
     from greenloop.api.settings import Settings as Settings
     from greenloop.api.settings import load_settings as load_settings
     from greenloop.api.state import SessionState as SessionState
     from greenloop.api.testing import Explanation as Explanation
-    from greenloop.api.testing import Report as Report
+    from greenloop.api.testing import TestReport as TestReport
     from greenloop.api.testing import explain as explain
     from greenloop.api.testing import run_tests as run_tests
     from greenloop.api.verification import Verification as Verification
@@ -33,10 +33,10 @@ _NAMES = {
     "health": ("DoctorFinding", "doctor"),
     "pool": ("SandboxPool",),
     "result_files": ("DiskFiles", "FileChange", "Files"),
-    "session": ("RefineSession", "Request"),
+    "session": ("RefineSession", "RefineRequest"),
     "settings": ("Settings", "load_settings"),
     "state": ("SessionState",),
-    "testing": ("Explanation", "Report", "explain", "run_tests"),
+    "testing": ("Explanation", "TestReport", "explain", "run_tests"),
     "verification": ("Verification", "VerifyRequest", "verify"),
 }
 __all__ = sorted(name for names in _NAMES.values() for name in names)  # noqa: PLE0605 - a list

@@ -3,4 +3,4 @@
 from __future__ import annotations
 
 from greenloop.engine.after_run import reverify
-from greenloop.engine.refine import Request, refine, warm
+from greenloop.engine.refine import RefineRequest, refine, warm

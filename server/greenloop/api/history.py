@@ -12,7 +12,7 @@ from greenloop.api.settings import load_settings
 from greenloop.core.errors import UsageError, WorkspaceError
 from greenloop.core.records.outcome import Outcome
 from greenloop.engine.history.provenance import Basis, stored_problem
-from greenloop.engine.history.rows import Record
+from greenloop.engine.history.rows import StoredRun
 from greenloop.engine.history.store import History
 
 
@@ -29,14 +29,14 @@ def discard(run: int | None, warn: Callable[[str], None] = lambda _sentence: Non
     _change(History.discard, run, warn)
 
 
-def find_record(number: int) -> Record | None:
+def find_record(number: int) -> StoredRun | None:
     """A stored run with its attempts; None where there is none of this number."""
     with History.open() as history:
         return history.run(number)
 
 
 async def apply_record(
-    record: Record, *, outcome: Outcome | None = None, report_status: Callable[[str], None] = lambda _sentence: None
+    record: StoredRun, *, outcome: Outcome | None = None, report_status: Callable[[str], None] = lambda _sentence: None
 ) -> list[str]:
     """Writes the result of a stored run, marks it as applied, and returns the paths.
 
@@ -74,7 +74,7 @@ async def apply_record(
     return [change.path for change in changes]
 
 
-def undo_record(record: Record, outcome: Outcome | None) -> list[str]:
+def undo_record(record: StoredRun, outcome: Outcome | None) -> list[str]:
     """Puts back the files that a run wrote, all or none, and returns the paths. `outcome` has their texts.
 
     Raises `UsageError` for a run that was not written, `WorkspaceError` where a file is no longer as the run wrote it.

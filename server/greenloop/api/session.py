@@ -21,7 +21,7 @@ from greenloop.engine import after_run
 from greenloop.engine import outcome as outcomes
 from greenloop.engine import refine as default_engine
 from greenloop.engine.history.unsolved_run import UnsolvedRun, read_unsolved_run
-from greenloop.engine.refine import Request
+from greenloop.engine.refine import RefineRequest
 from greenloop.engine.sandbox_spec import ignore_status
 from greenloop.project.settings import Settings
 from greenloop.verdict.beyond_tests.mutation_testing import Strength, report_lines
@@ -39,7 +39,7 @@ class RefineSession:
 
     def __init__(
         self,
-        request: Request,
+        request: RefineRequest,
         *,
         settings: Settings,
         user: User | None = None,

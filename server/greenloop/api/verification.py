@@ -8,6 +8,6 @@ from greenloop.engine.verify.replay import replay
 from greenloop.engine.verify.report import State, Tampering, Verification
 from greenloop.engine.verify.report_json import result_json
 from greenloop.engine.verify.run_file import verify_run_file
-from greenloop.engine.verify.setup import Request as VerifyRequest
+from greenloop.engine.verify.setup import VerifyRequest
 from greenloop.engine.verify.verify import verify
 from greenloop.project.sandbox_selection import CLUSTER, load_back_end

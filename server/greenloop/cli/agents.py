@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from greenloop.cli import snippets
-from greenloop.cli.editors import Editor
+from greenloop.cli.editors import EditorSetup
 
 RULES = """\
 ## Tests
@@ -49,7 +49,7 @@ def _goose(argv: Sequence[str]) -> str:
 AGENTS = {
     agent.name: agent
     for agent in (
-        Editor(
+        EditorSetup(
             name="agents",
             programs=(),
             snippet=lambda _argv: RULES,
@@ -57,7 +57,7 @@ AGENTS = {
             next_step="Agents that read AGENTS.md follow these rules. `greenloop setup claude`, `codex`, `cursor`, "
             "`goose`, `opencode` or `vscode-mcp` gives them the tools.",
         ),
-        Editor(
+        EditorSetup(
             name="claude",
             programs=("claude",),
             snippet=_servers("mcpServers"),
@@ -65,31 +65,31 @@ AGENTS = {
             next_step="Start Claude Code in this folder, and allow the server when it asks.",
             is_tested=False,
         ),
-        Editor(
+        EditorSetup(
             name="cursor",
             programs=("cursor",),
             snippet=_servers("mcpServers"),
             config_file=lambda: Path.cwd() / ".cursor" / "mcp.json",
             is_tested=False,
         ),
-        Editor(
+        EditorSetup(
             name="vscode-mcp",
             programs=("code",),
             snippet=_servers("servers", type="stdio"),
             config_file=lambda: Path.cwd() / ".vscode" / "mcp.json",
             is_tested=False,
         ),
-        Editor(
+        EditorSetup(
             name="codex",
             programs=("codex",),
             snippet=_toml,
             config_file=lambda: Path.home() / ".codex" / "config.toml",
             is_tested=False,
         ),
-        Editor(
+        EditorSetup(
             name="opencode", programs=("opencode",), snippet=_opencode, config_file=lambda: Path.cwd() / "opencode.json"
         ),
-        Editor(
+        EditorSetup(
             name="goose",
             programs=("goose",),
             snippet=_goose,

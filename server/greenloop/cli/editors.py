@@ -17,7 +17,7 @@ from greenloop.cli import snippets
 
 
 @dataclass(frozen=True, kw_only=True)
-class Editor:
+class EditorSetup:
     """One editor. `snippet` makes its lines from the server's command; `config_file` takes them (None: by hand).
 
     `next_step` is what the user does then; `is_tested` says whether it was ever run.
@@ -45,7 +45,7 @@ def command(verb: str = "serve") -> list[str]:
     return [script if in_environment and not is_link else "greenloop", verb]
 
 
-def installed_editors() -> list[Editor]:
+def installed_editors() -> list[EditorSetup]:
     """The editors that are on this machine's PATH."""
     return [editor for editor in EDITORS.values() if any(shutil.which(program) for program in editor.programs)]
 
@@ -80,7 +80,7 @@ def _jupyter_file() -> Path:
 EDITORS = {
     editor.name: editor
     for editor in (
-        Editor(
+        EditorSetup(
             name="neovim",
             programs=("nvim",),
             snippet=snippets.neovim,
@@ -88,7 +88,7 @@ EDITORS = {
             next_step="Open a Python file, put the cursor on a failing test and press gra (Neovim 0.11; earlier: "
             ":lua vim.lsp.buf.code_action()).",
         ),
-        Editor(
+        EditorSetup(
             name="vim",
             programs=("vim",),
             snippet=snippets.ale,
@@ -98,28 +98,28 @@ EDITORS = {
             next_step="Install the plugin ALE, and set `let g:ale_lsp_show_message_severity = 'information'` to see "
             "how a run ends. Then open a Python file, put the cursor on a failing test and type :ALECodeAction.",
         ),
-        Editor(
+        EditorSetup(
             name="eglot",
             programs=("emacs",),
             snippet=snippets.eglot,
             config_file=_emacs_file,
             next_step="Open a Python file, M-x eglot, then M-x eglot-code-actions on a failing test.",
         ),
-        Editor(
+        EditorSetup(
             name="lsp-mode",
             programs=("emacs",),
             snippet=snippets.lsp_mode,
             config_file=_emacs_file,
             next_step="Open a Python file, M-x lsp, then M-x lsp-execute-code-action on a failing test.",
         ),
-        Editor(
+        EditorSetup(
             name="helix",
             programs=("hx", "helix"),
             snippet=snippets.helix,
             config_file=lambda: _config_folder() / "helix" / "languages.toml",
             next_step="Open a Python file, put the cursor on a failing test and press space a.",
         ),
-        Editor(
+        EditorSetup(
             name="kate",
             programs=("kate",),
             snippet=snippets.kate,
@@ -127,21 +127,21 @@ EDITORS = {
             next_step="Kate starts one server per language: this one replaces pylsp. Restart Kate; the code action is "
             "in the LSP Client menu.",
         ),
-        Editor(
+        EditorSetup(
             name="jupyterlab",
             programs=("jupyter-lab", "jupyter"),
             snippet=snippets.jupyter,
             config_file=_jupyter_file,
             next_step="Install jupyterlab-lsp and restart JupyterLab.",
         ),
-        Editor(name="vscode", programs=("code", "codium", "code-server"), snippet=snippets.vscode),
-        Editor(
+        EditorSetup(name="vscode", programs=("code", "codium", "code-server"), snippet=snippets.vscode),
+        EditorSetup(
             name="sublime",
             programs=("subl",),
             snippet=snippets.sublime,
             next_step="Install the package LSP. The lines go into Preferences > Package Settings > LSP > Settings.",
             is_tested=False,
         ),
-        Editor(name="zed", programs=("zed", "zeditor"), snippet=snippets.zed, is_tested=False),
+        EditorSetup(name="zed", programs=("zed", "zeditor"), snippet=snippets.zed, is_tested=False),
     )
 }

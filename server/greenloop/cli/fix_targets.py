@@ -14,7 +14,7 @@ from typing import Any
 
 from greenloop.api import events_json, testing
 from greenloop.api.models import check_models, has_model
-from greenloop.api.session import RefineSession, Request, read_unsolved_run
+from greenloop.api.session import RefineRequest, RefineSession, read_unsolved_run
 from greenloop.cli import exit_codes, interrupt, render
 from greenloop.cli.commands.model import ask_for_model
 from greenloop.cli.errors import print_error, print_warning
@@ -153,7 +153,7 @@ def _run_one(job: FixJob, target: str) -> tuple[int, Outcome]:
             if job.write_json is not None:
                 job.write_json(events_json.finished_object(session.cancelled_outcome()))
 
-        request = Request(
+        request = RefineRequest(
             root=job.root,
             target=target,
             buffers=job.patch.buffers if job.patch else {},

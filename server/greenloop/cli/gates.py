@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from greenloop.cli import snippets
-from greenloop.cli.editors import Editor
+from greenloop.cli.editors import EditorSetup
 
 SECONDS = 600  # that a client waits for the hook
 TRUST = "The agent is told once a turn what is not verified, and goes on."
@@ -58,7 +58,7 @@ export const Greenloop = async ({{ client, directory }}) => ({{
 GATES = {
     gate.name: gate
     for gate in (
-        Editor(
+        EditorSetup(
             name="claude",
             programs=("claude",),
             snippet=_claude,
@@ -66,7 +66,7 @@ GATES = {
             next_step=TRUST,
             is_tested=False,
         ),
-        Editor(
+        EditorSetup(
             name="codex",
             programs=("codex",),
             snippet=_claude,
@@ -74,7 +74,7 @@ GATES = {
             next_step=f"{TRUST} Codex asks whether it may trust the hook.",
             is_tested=False,
         ),
-        Editor(
+        EditorSetup(
             name="gemini",
             programs=("gemini",),
             snippet=_gemini,
@@ -82,7 +82,7 @@ GATES = {
             next_step=TRUST,
             is_tested=False,
         ),
-        Editor(
+        EditorSetup(
             name="copilot",
             programs=("copilot",),
             snippet=_copilot,
@@ -90,7 +90,7 @@ GATES = {
             next_step=TRUST,
             is_tested=False,
         ),
-        Editor(
+        EditorSetup(
             name="opencode",
             programs=("opencode",),
             snippet=_opencode,

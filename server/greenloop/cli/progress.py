@@ -18,7 +18,7 @@ BAR = 20  # characters
 _BEAT = re.compile(r" \(\d+ s\)$")
 
 
-class Progress:
+class ProgressBar:
     """The present step, and how much of the whole is done where the time left is known."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -53,7 +53,7 @@ class PacedLines:
     def __init__(self, write: Callable[[str], object], clock: Callable[[], float] = time.monotonic) -> None:
         self._write, self._clock = write, clock
         self._sentence, self._told = "", 0.0
-        self.progress = Progress(clock)
+        self.progress = ProgressBar(clock)
 
     def report_status(self, sentence: str) -> None:
         self.progress.report_status(sentence)
@@ -86,7 +86,7 @@ def open_progress() -> Iterator[tuple[Callable[[str], None], Callable[[float], N
     from rich.live import Live  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    progress = Progress()
+    progress = ProgressBar()
     with Live(
         console=console,
         get_renderable=lambda: Text(str(progress), no_wrap=True, overflow="ellipsis"),

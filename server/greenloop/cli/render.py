@@ -10,7 +10,7 @@ from typing import Self
 
 from greenloop.core.events import Event
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.model import Kind
+from greenloop.core.records.model import ModelKind
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.text.redact import escape_controls as escape_controls  # noqa: PLC0414 - all output goes through it
 from greenloop.wording import outcome as outcome_words
@@ -30,7 +30,7 @@ def attempt_error(attempt: Attempt) -> str:
     return first_line(error_and_place(attempt), max_length=400)
 
 
-def model_name(name: str, kind: Kind | None = None) -> str:
+def model_name(name: str, kind: ModelKind | None = None) -> str:
     """A model's name with its kind, without the file of a scripted or replayed model."""
     return escape_controls(describe_model(name, kind))
 

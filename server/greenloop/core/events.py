@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from greenloop.core.records.attempt import Attempt, Draft, Look
-from greenloop.core.records.model import Kind
+from greenloop.core.records.model import ModelKind
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Spec
@@ -28,7 +28,7 @@ class Started:
     preset: str
     sandbox: str
     attempts: int
-    kind: Kind | None = None
+    kind: ModelKind | None = None
     estimate: Estimate | None = None
     run: int | None = None
 

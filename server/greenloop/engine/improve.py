@@ -20,7 +20,7 @@ from greenloop.specs import goals, host_checks
 from greenloop.specs.comparison import build_comparison
 from greenloop.specs.kinds import constraints
 from greenloop.verdict.beyond_tests import mutation_testing
-from greenloop.verdict.beyond_tests.changed_functions import Part
+from greenloop.verdict.beyond_tests.changed_functions import ChangedPart
 from greenloop.verdict.goals import improvement
 from greenloop.verdict.goals.gain import Bench
 from greenloop.verdict.inputs import VerificationInputs
@@ -34,7 +34,7 @@ FOR_YOU = "Whether it does what the comment asks is for you to judge."
 
 
 @dataclass(frozen=True, kw_only=True)
-class Goals:
+class MeasuredGoal:
     """The baseline with the goal as cases, what candidates have to reach, and the reservation about any result."""
 
     baseline: Baseline
@@ -42,7 +42,9 @@ class Goals:
     doubt: str = ""
 
 
-async def add_goal(context: BaselineContext, baseline: Baseline, tools: Tools, inputs: VerificationInputs) -> Goals:
+async def add_goal(
+    context: BaselineContext, baseline: Baseline, tools: Tools, inputs: VerificationInputs
+) -> MeasuredGoal:
     """Adds the goal to the baseline, as cases that the user's own code does not pass.
 
     Raises `UsageError` where the goal is not stated, and `CannotVerifyError` where it cannot be measured.
@@ -54,11 +56,11 @@ async def add_goal(context: BaselineContext, baseline: Baseline, tools: Tools, i
             raise UsageError(
                 "No comment says what to change.", remedy="Say it: --comment TEXT, or `# review: ...` in the function."
             )
-        return Goals(baseline=baseline, doubt=FOR_YOU)
+        return MeasuredGoal(baseline=baseline, doubt=FOR_YOU)
     if goal is Goal.LIMITS:
         baseline = await _with_limits(baseline, tools)
         if baseline.passing:
-            return Goals(baseline=baseline)
+            return MeasuredGoal(baseline=baseline)
     name = baseline.problem.regions[0].qualname
     calls = goals.read_calls(context.calls, name)
     context.report_status("comparing and measuring the unchanged code")
@@ -76,11 +78,13 @@ async def add_goal(context: BaselineContext, baseline: Baseline, tools: Tools, i
         results = [CaseResult(id=goals.same_case(problem).id, outcome="passed")]
         baseline = _with_results(replace(baseline, problem=problem), results)
     if goal is Goal.LIMITS:
-        return Goals(baseline=baseline, improvement=Improvement(goal=Goal.LIMITS, comparison=comparison), doubt=doubt)
+        return MeasuredGoal(
+            baseline=baseline, improvement=Improvement(goal=Goal.LIMITS, comparison=comparison), doubt=doubt
+        )
     baseline = await _with_cost(baseline, bench, workload, cost)
     below = context.settings.improve.below
     wanted = Improvement(goal=goal, workload=workload, comparison=comparison, below=below, memory=memory)
-    return Goals(baseline=baseline, improvement=wanted, doubt=doubt)
+    return MeasuredGoal(baseline=baseline, improvement=wanted, doubt=doubt)
 
 
 async def _comparison(
@@ -102,7 +106,7 @@ async def _comparison(
         context.session,
         inputs.test_run({}),
         {region.path: problem.files[region.path]},
-        [Part(path=region.path, start=region.start, end=region.end)],
+        [ChangedPart(path=region.path, start=region.start, end=region.end)],
         seconds=STRENGTH_SECONDS,
         report_status=context.report_status,
     )

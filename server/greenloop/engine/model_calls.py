@@ -15,7 +15,7 @@ from greenloop.core import registry
 from greenloop.core.budget import Ledger, Request, ask_within_budget
 from greenloop.core.ports import Infiller, Model, Tools, context, slots
 from greenloop.core.records.attempt import Attempt, Draft, Finding, Move, Sent
-from greenloop.core.records.model import ChatRequest, InfillRequest, Kind, Message, Reply, Role, ToolSpec
+from greenloop.core.records.model import ChatRequest, InfillRequest, Message, ModelKind, Reply, Role, ToolSpec
 from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.records.usage import Budget, Usage
 from greenloop.core.text.redact import redact
@@ -60,7 +60,7 @@ class ModelCalls:
     ledger: Ledger = field(init=False)
 
     def __post_init__(self) -> None:
-        self.ledger = Ledger(self._budget(Kind.SMALL))
+        self.ledger = Ledger(self._budget(ModelKind.SMALL))
         self.prompts = {**templates.preset_templates(self.preset.prompt), **self.preset.templates}
 
     def templates_for(self, problem: Problem, *, whole: bool = False) -> Mapping[str, str]:
@@ -181,21 +181,21 @@ class ModelCalls:
 
     # -- the conversation with a capable model ------------------------------------------------------------------------
 
-    async def settle_kind(self) -> Kind:
+    async def settle_kind(self) -> ModelKind:
         """Returns the kind of the run's first model, which decides how many answers and tokens the run may have."""
         await self.models.chosen_name(Role.DRAFTER)
         kind = self.kind()
         self.ledger.budget = self._budget(kind)
         return kind
 
-    def _budget(self, kind: Kind) -> Budget:
+    def _budget(self, kind: ModelKind) -> Budget:
         settings, preset = self.settings, self.preset
-        is_large = kind is Kind.CAPABLE and bool(preset.turns)
+        is_large = kind is ModelKind.CAPABLE and bool(preset.turns)
         tokens = CONVERSATION_TOKENS if is_large and settings.tokens == Settings().tokens else settings.tokens
         attempts = settings.attempts or (preset.turns if is_large else preset.attempts)
         return Budget(attempts=attempts, tokens=tokens, cost=settings.cost or None)
 
-    def kind(self, attempts: Sequence[Attempt] = ()) -> Kind:
+    def kind(self, attempts: Sequence[Attempt] = ()) -> ModelKind:
         """The kind of the model that drafts after these attempts; of none that is known, small."""
         self.models.failures = count_failures(attempts)
         return kind_of(self.models.name_of(Role.DRAFTER), self.settings)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from greenloop.core.events import Event, Tested
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.model import Kind
+from greenloop.core.records.model import ModelKind
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.usage import PastRun
@@ -41,7 +41,7 @@ class RunRecorder:
         sandbox: str,
         basis: Basis,
         goal: str,
-        kind: Kind,
+        kind: ModelKind,
     ) -> None:
         """Stores the run with its problem and the user's own code, and takes its number from the history."""
         self.number = self.history.start_run(

@@ -17,7 +17,7 @@ from greenloop.core.errors import SandboxBrokenError
 from greenloop.core.events import Event, Finished, Started
 from greenloop.core.ports import Model, NoUser, User
 from greenloop.core.records.goal import Goal
-from greenloop.core.records.model import Kind
+from greenloop.core.records.model import ModelKind
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.spec import Target, TargetKind
 from greenloop.core.run_state import Baseline
@@ -43,7 +43,7 @@ from greenloop_sandbox import Failure, Sandbox, SandboxPool, SandboxSpec, Sessio
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class RefineRequest:
     """A refine request.
 
     `target` is a parsed target, or text that the user typed: a pytest node id, `file.py::function`, `file.py:LINE`.
@@ -82,7 +82,7 @@ class Harness:
 
 
 async def refine(
-    request: Request,
+    request: RefineRequest,
     *,
     settings: Settings,
     emit: Callable[[Event], None],
@@ -154,7 +154,7 @@ async def refine(
             kind = await calls.settle_kind()
             # Where a single function may change, the whole baseline has to say which.
             asks_early = preset.turns and target.kind is TargetKind.TEST and settings.regions > 1
-            if asks_early and kind is Kind.CAPABLE:
+            if asks_early and kind is ModelKind.CAPABLE:
                 context = replace(context, when_located=conversation.ask_early)
             known = KnownBaseline(context=context, pool=shared_pool)
             is_shared = pool is not None and (harness is None or harness.remembers)

@@ -20,7 +20,7 @@ from greenloop.core.errors import CannotVerifyError, ModelError, SandboxBrokenEr
 from greenloop.core.events import Event, Specified, Started
 from greenloop.core.ports import Model, Tools, User, slots
 from greenloop.core.records.attempt import Attempt, Draft, Move
-from greenloop.core.records.model import ChatRequest, Kind, Reply, Role
+from greenloop.core.records.model import ChatRequest, ModelKind, Reply, Role
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Spec
@@ -341,7 +341,7 @@ class RefineRun:
     def _converses(self, attempts: Sequence[Attempt]) -> bool:
         """Does the next answer come from a capable model, with which there is a conversation?"""
         is_plain = self.preset.turns and self.context.goal is None and not self.state.problem.spec.open
-        return bool(is_plain) and self.calls.kind(attempts) is Kind.CAPABLE
+        return bool(is_plain) and self.calls.kind(attempts) is ModelKind.CAPABLE
 
     async def _first_move(self) -> tuple[Move, int]:
         """The first move of the run, and the tokens of its first whole prompt; a conversation begins with it."""

@@ -28,7 +28,7 @@ from greenloop.core.python.names import free_names
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.localize import signals
-from greenloop.localize.evidence import Entry, Evidence
+from greenloop.localize.evidence import CoverageEvidence, Reached
 from greenloop.localize.regions import TextOf, may_change
 from greenloop.project.sources import absolute_module, find_module, is_trusted
 from greenloop.project.syntax import definitions
@@ -47,7 +47,7 @@ _QUOTED = re.compile(r"""["']([^\W\d]\w*)["']""")
 
 
 def find_read(
-    evidence: Evidence, ranked: Sequence[Region], suspicions: Mapping[Region, float], root: Path
+    evidence: CoverageEvidence, ranked: Sequence[Region], suspicions: Mapping[Region, float], root: Path
 ) -> dict[Region, float]:
     """Returns the assignments that the first functions and the failing tests read, with their suspicion, highest first.
 
@@ -64,7 +64,7 @@ def find_read(
     for test in _tests(evidence):
         for each, share in names.read_by(test, paths, quoted):
             found[each] = max(found.get(each, 0.0), share * highest)
-    every = dict.fromkeys([*evidence.suspects, *found], Entry(depth=1, order=0))
+    every = dict.fromkeys([*evidence.suspects, *found], Reached(depth=1, order=0))
     spoken = signals.words(replace(evidence, suspects=every)) if found else {}
     total = {each: score + DISCOUNT * spoken.get(each, 0.0) for each, score in found.items()}
     return dict(sorted(total.items(), key=lambda item: -item[1])[:MOST])
@@ -79,7 +79,7 @@ def insert(others: Sequence[Region], found: Mapping[Region, float], suspicions: 
     return result
 
 
-def _tests(evidence: Evidence) -> Iterator[Region]:
+def _tests(evidence: CoverageEvidence) -> Iterator[Region]:
     """The failing tests, as far as their failures say where they are."""
     for failure in evidence.failing.values():
         for frame in failure.frames if failure else ():

@@ -24,7 +24,7 @@ from greenloop.core.test_selection import find_approaches
 from greenloop.core.text.diff import split_lines
 from greenloop.core.verdict import judge
 from greenloop.localize import regions
-from greenloop.localize.evidence import Evidence, gather_evidence
+from greenloop.localize.evidence import CoverageEvidence, gather_evidence
 from greenloop.localize.missing import unwritten
 from greenloop.localize.unreached.named_by_failure import (
     find_called,
@@ -112,7 +112,7 @@ class BaselineContext:
         reach: Mapping[str, Sequence[ReachedFunction]],
         failing: Mapping[str, Failure | None],
         passing: Sequence[str],
-    ) -> Evidence:
+    ) -> CoverageEvidence:
         """Makes the evidence of traced runs, with the functions that the failures name though they did not run."""
         named = self._named_regions([item.path for case in failing for item in reach.get(case, ())], failing.values())
         return gather_evidence(reach, failing, passing, self.snapshot.text, patterns=self.patterns, named=named)

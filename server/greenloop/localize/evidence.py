@@ -13,7 +13,7 @@ from greenloop_sandbox.report.traces import ReachedFunction, StatementTrace
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class Reached:
     """How a region was reached: least call depth below a failing test (1: called by it), order of first entry."""
 
     depth: int
@@ -21,7 +21,7 @@ class Entry:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evidence:
+class CoverageEvidence:
     """The input of every signal.
 
     `suspects` are the regions that may be at fault; `entered` has the regions that each traced case reached.
@@ -31,7 +31,7 @@ class Evidence:
     were last changed, as far as they are known.
     """
 
-    suspects: Mapping[Region, Entry]
+    suspects: Mapping[Region, Reached]
     entered: Mapping[str, Collection[Region]]
     failing: Mapping[str, Failure | None]
     passing: Sequence[str]
@@ -78,7 +78,7 @@ def gather_evidence(
     patterns: Sequence[str] | None = None,
     statements: Mapping[str, StatementTrace] | None = None,
     named: Collection[Region] = (),
-) -> Evidence:
+) -> CoverageEvidence:
     """Makes the evidence of traced runs; `patterns` is pytest's `python_files`.
 
     `named` are functions that a failure names: it was raised by how they are called, or not called.
@@ -90,7 +90,7 @@ def gather_evidence(
             known[path, line] = region_at(path, line, text_of, patterns)
         return known[path, line]
 
-    entered: dict[str, dict[Region, Entry]] = {}
+    entered: dict[str, dict[Region, Reached]] = {}
     for case in {*failing, *passing}:
         regions = entered[case] = {}
         for order, item in enumerate(reached.get(case, ())):
@@ -99,20 +99,20 @@ def gather_evidence(
             if region is not None:
                 earlier = regions.get(region)
                 depth, first = (earlier.depth, earlier.order) if earlier else (item.depth, order)
-                regions[region] = Entry(depth=min(depth, item.depth), order=first)
+                regions[region] = Reached(depth=min(depth, item.depth), order=first)
     frames: dict[Region, int] = dict.fromkeys(named, 0)
     for failure in failing.values():
         found = [find(frame.path, frame.line) for frame in (failure.frames if failure else ())]
         for position, region in enumerate(dict.fromkeys(region for region in reversed(found) if region is not None)):
             frames[region] = min(position, frames.get(region, position))
-    suspects: dict[Region, Entry] = {}
+    suspects: dict[Region, Reached] = {}
     for case in failing:
         for region, entry in entered[case].items():
             earlier = suspects.get(region, entry)
-            suspects[region] = Entry(depth=min(earlier.depth, entry.depth), order=max(earlier.order, entry.order))
+            suspects[region] = Reached(depth=min(earlier.depth, entry.depth), order=max(earlier.order, entry.order))
     for region in frames:
-        suspects.setdefault(region, Entry(depth=1, order=0))
-    return Evidence(
+        suspects.setdefault(region, Reached(depth=1, order=0))
+    return CoverageEvidence(
         suspects=suspects,
         entered={case: frozenset(regions) for case, regions in entered.items()},
         failing=failing,

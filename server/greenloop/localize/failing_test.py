@@ -17,7 +17,7 @@ from greenloop.core.run_state import Baseline
 from greenloop.localize import assignments, ranking, regions
 from greenloop.localize.context import BaselineContext, build_baseline, without_cases
 from greenloop.localize.early_end import environment_fault, find_flaky, stop_early, unless
-from greenloop.localize.evidence import Evidence, gather_evidence
+from greenloop.localize.evidence import CoverageEvidence, gather_evidence
 from greenloop.localize.findings import gather_findings, with_siblings
 from greenloop.localize.measuring import Measurement, is_cut_short
 from greenloop.localize.missing import unwritten
@@ -264,7 +264,7 @@ async def _ids_of_file(context: BaselineContext, stubs: Mapping[str, str]) -> li
 
 
 def _choose_regions(
-    context: BaselineContext, evidence: Evidence, failing: Mapping[str, CaseResult], modules: Sequence[str]
+    context: BaselineContext, evidence: CoverageEvidence, failing: Mapping[str, CaseResult], modules: Sequence[str]
 ) -> tuple[tuple[Region, ...], tuple[Region, ...]]:
     """Returns the regions to change, and the other suspects of these modules: functions, and assignments they read.
 
@@ -338,7 +338,7 @@ async def _gather_evidence(
     failing: Mapping[str, CaseResult],
     stubs: Mapping[str, str],
     created: Sequence[Region],
-) -> Evidence:
+) -> CoverageEvidence:
     """Runs the failing cases and their most similar passing neighbours once more, by statement."""
     passing = [case for case, outcome in related.outcomes.items() if outcome == "passed"]
     failures = {case: result.failure for case, result in failing.items()}

@@ -17,7 +17,7 @@ from greenloop.core.run_state import Baseline
 from greenloop.localize import regions
 from greenloop.localize.context import BaselineContext, build_baseline
 from greenloop.localize.early_end import environment_fault, find_flaky, require_collected, stop_early
-from greenloop.localize.evidence import Entry
+from greenloop.localize.evidence import Reached
 from greenloop.localize.measuring import Measurement, is_cut_short
 from greenloop.localize.missing import unfillable, unwritten
 from greenloop.localize.related_tests import RelatedTestsRun, run_importing_tests
@@ -169,7 +169,7 @@ async def _suspect_lines(
     failing = {case.id: case.failure for case in verdict.cases if not case.passed}
     passing = [case for case, outcome in baseline.outcomes.items() if outcome == "passed" and case not in failing]
     evidence = context.gather_evidence(related.reach, failing, passing)
-    evidence = replace(evidence, suspects={region: Entry(depth=1, order=0)})
+    evidence = replace(evidence, suspects={region: Reached(depth=1, order=0)})
     traces = await trace_statements(
         context,
         evidence,

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 
 from greenloop.core.records.spec import Region
 from greenloop.localize import signals
-from greenloop.localize.evidence import Evidence
+from greenloop.localize.evidence import CoverageEvidence
 
-Signal = Callable[[Evidence], Mapping[Region, float]]
+Signal = Callable[[CoverageEvidence], Mapping[Region, float]]
 
 SIGNALS: Mapping[str, Signal] = {
     "traceback": signals.traceback,
@@ -22,12 +22,12 @@ SIGNALS: Mapping[str, Signal] = {
 WEIGHTS: Mapping[str, float] = {"spectrum": 1.0, "words": 1.0, "traceback": 1.0, "touched": 0.5, "recent": 0.5}
 
 
-def rank(evidence: Evidence, weights: Mapping[str, float] = WEIGHTS) -> list[Region]:
+def rank(evidence: CoverageEvidence, weights: Mapping[str, float] = WEIGHTS) -> list[Region]:
     """Returns the regions that may be at fault, most suspicious first."""
     return sort_by(evidence, suspicions(evidence, weights))
 
 
-def suspicions(evidence: Evidence, weights: Mapping[str, float] = WEIGHTS) -> dict[Region, float]:
+def suspicions(evidence: CoverageEvidence, weights: Mapping[str, float] = WEIGHTS) -> dict[Region, float]:
     """Returns the weighted sum of the signals for each suspect."""
     total = dict.fromkeys(evidence.suspects, 0.0)
     for name, weight in weights.items():
@@ -37,7 +37,7 @@ def suspicions(evidence: Evidence, weights: Mapping[str, float] = WEIGHTS) -> di
     return total
 
 
-def sort_by(evidence: Evidence, total: Mapping[Region, float]) -> list[Region]:
+def sort_by(evidence: CoverageEvidence, total: Mapping[Region, float]) -> list[Region]:
     """Returns the suspects by their suspicion; ties by depth, then the one that was entered last."""
 
     def key(region: Region) -> tuple[float | int | str, ...]:

@@ -8,20 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from greenloop.core.records.spec import Region
-from greenloop.localize.evidence import Evidence
+from greenloop.localize.evidence import CoverageEvidence
 from greenloop.localize.measuring import CUT_SHORT
 from greenloop_sandbox import Failure
 
 JUST_NOW = 0.5  # days before the last commit: changed by that commit
 
 
-def find_reasons(evidence: Evidence) -> Mapping[Region, str]:
+def find_reasons(evidence: CoverageEvidence) -> Mapping[Region, str]:
     """Returns the reasons for each suspect that has one: `raised the exception; ran only in failing tests`."""
     found = {region: "; ".join(_reasons(evidence, region)) for region in evidence.suspects}
     return {region: reason for region, reason in found.items() if reason}
 
 
-def _reasons(evidence: Evidence, region: Region) -> list[str]:
+def _reasons(evidence: CoverageEvidence, region: Region) -> list[str]:
     reasons = []
     if (position := evidence.frames.get(region)) is not None:
         reasons.append(_place_in_traceback(evidence, region, position))
@@ -37,7 +37,7 @@ def _reasons(evidence: Evidence, region: Region) -> list[str]:
     return reasons
 
 
-def _place_in_traceback(evidence: Evidence, region: Region, position: int) -> str:
+def _place_in_traceback(evidence: CoverageEvidence, region: Region, position: int) -> str:
     if position:
         return "in the traceback"
     ends = [failure for failure in evidence.failing.values() if failure and failure.frames]

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import log, sqrt
 
 from greenloop.core.records.spec import Region
-from greenloop.localize.evidence import Evidence
+from greenloop.localize.evidence import CoverageEvidence
 from greenloop.project.sources import is_trusted
 from greenloop.project.syntax import definitions
 from greenloop_sandbox import Failure
@@ -25,12 +25,12 @@ _LONGEST = 20_000  # characters of a function that are read
 _STATEMENT_LINES = 10
 
 
-def traceback(evidence: Evidence) -> Mapping[Region, float]:
+def traceback(evidence: CoverageEvidence) -> Mapping[Region, float]:
     """Where the exception was raised: 1 for the function that raised, and less for each caller."""
     return {region: 1 / (1 + position) for region, position in evidence.frames.items()}
 
 
-def touched(evidence: Evidence) -> Mapping[Region, float]:
+def touched(evidence: CoverageEvidence) -> Mapping[Region, float]:
     """Code with unsaved or uncommitted changes: 1 for the only such suspect; the less, the more of the suspects are."""
     count, touched = len(evidence.suspects), evidence.touched & {*evidence.suspects}
     if not touched:
@@ -39,7 +39,7 @@ def touched(evidence: Evidence) -> Mapping[Region, float]:
     return dict.fromkeys(touched, score)
 
 
-def recent(evidence: Evidence) -> Mapping[Region, float]:
+def recent(evidence: CoverageEvidence) -> Mapping[Region, float]:
     """Code that the last commits changed: 1 for the last one, and less for older ones; new code has more faults.
 
     T. L. Graves, A. F. Karr, J. S. Marron and H. Siy, "Predicting fault incidence using software change history", 2000,
@@ -48,7 +48,7 @@ def recent(evidence: Evidence) -> Mapping[Region, float]:
     return {region: 0.5 ** (age / HALF) for region, age in evidence.ages.items()}
 
 
-def spectrum(evidence: Evidence) -> Mapping[Region, float]:
+def spectrum(evidence: CoverageEvidence) -> Mapping[Region, float]:
     """Code that failing cases run and passing ones do not, by a function's worst statement, in proportion to the most.
 
     So one that every test enters looks no more innocent than the branch that only the failing test takes; by its calls
@@ -68,7 +68,7 @@ def spectrum(evidence: Evidence) -> Mapping[Region, float]:
     return {region: score / most for region, score in found.items()} if most else found
 
 
-def _entry_scores(evidence: Evidence) -> Mapping[Region, float]:
+def _entry_scores(evidence: CoverageEvidence) -> Mapping[Region, float]:
     """Returns each function's suspicion by which cases entered it, 0..1."""
     found = {}
     for region in evidence.suspects:
@@ -109,7 +109,7 @@ def ochiai(failed: int, passed: int, all_failing: int) -> float:
     return failed / sqrt(all_failing * (failed + passed)) if failed else 0.0
 
 
-def words(evidence: Evidence) -> Mapping[Region, float]:
+def words(evidence: CoverageEvidence) -> Mapping[Region, float]:
     """Words of the test in a function's name, docstring and statements that ran, in proportion to the most.
 
     Rare words count more (inverse document frequency: K. Spärck Jones, "A statistical interpretation of term
@@ -133,7 +133,7 @@ def words(evidence: Evidence) -> Mapping[Region, float]:
     return {region: score / most for region, score in found.items()} if most else {}
 
 
-def _test_words(case: str, failure: Failure | None, evidence: Evidence) -> dict[str, float]:
+def _test_words(case: str, failure: Failure | None, evidence: CoverageEvidence) -> dict[str, float]:
     found: dict[str, float] = {}
     name = case.rpartition("::")[2]
     parts = [(name, IN_NAME)]
@@ -151,14 +151,14 @@ def _test_words(case: str, failure: Failure | None, evidence: Evidence) -> dict[
     return found
 
 
-def _function_words(region: Region, evidence: Evidence) -> Mapping[str, float]:
+def _function_words(region: Region, evidence: CoverageEvidence) -> Mapping[str, float]:
     module = region.path.rpartition("/")[2].removesuffix(".py")
     found = dict.fromkeys(_words(_spoken(region, evidence)[:_LONGEST]), AS_TEXT)
     found.update(dict.fromkeys(_words(f"{module} {region.qualname}"), AS_NAME))
     return found
 
 
-def _spoken(region: Region, evidence: Evidence) -> str:
+def _spoken(region: Region, evidence: CoverageEvidence) -> str:
     """The function's header, docstring and the statements that a failing case ran; all of it where none were traced."""
     text = evidence.text_of(region.path) or ""
     ran = sorted(evidence.ran.get(region, ()))

@@ -13,7 +13,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.localize import regions
 from greenloop.localize.context import BaselineContext
-from greenloop.localize.evidence import Evidence
+from greenloop.localize.evidence import CoverageEvidence
 from greenloop.localize.signals import line_scores
 from greenloop_sandbox import WatchedLines
 from greenloop_sandbox.report.traces import StatementTrace, statement_traces
@@ -25,7 +25,7 @@ TRACE_SECONDS = 4.0  # of the traced run; a target that alone takes longer is no
 
 async def trace_statements(
     context: BaselineContext,
-    evidence: Evidence,
+    evidence: CoverageEvidence,
     files: Mapping[str, str],
     target: Sequence[str],
     *,
@@ -50,7 +50,7 @@ async def trace_statements(
     return statement_traces(execution)
 
 
-def nearest(evidence: Evidence) -> list[str]:
+def nearest(evidence: CoverageEvidence) -> list[str]:
     """Returns the passing cases that enter most of the suspects and little else, at most `MOST_PASSING`.
 
     Similar cases tell most: what they run too is the least likely to be at fault.

@@ -16,14 +16,14 @@ from greenloop.core.records.verdict import Verdict
 from greenloop.project.settings import Settings
 
 if TYPE_CHECKING:
-    from greenloop.api.engine import Request
-    from greenloop.api.testing import Report
+    from greenloop.api.engine import RefineRequest
+    from greenloop.api.testing import TestReport
 
 
-class Engine(Protocol):
+class RunEngine(Protocol):
     """Interface of the module `greenloop.api.engine`, or of a stand-in with the same functions."""
 
-    async def refine(self, request: Request, **options: Any) -> Outcome: ...
+    async def refine(self, request: RefineRequest, **options: Any) -> Outcome: ...
 
     async def warm(self, root: Path, settings: Settings, pool: SandboxPool) -> None: ...
 
@@ -33,7 +33,7 @@ class Engine(Protocol):
 class Tester(Protocol):
     """Interface of the module `greenloop.api.testing` as far as the server uses it, or of a stand-in."""
 
-    async def run_tests(self, root: Path, selectors: Sequence[str], **options: Any) -> Report: ...
+    async def run_tests(self, root: Path, selectors: Sequence[str], **options: Any) -> TestReport: ...
 
     async def prepare(self, root: Path, settings: Settings, pool: SandboxPool) -> None: ...
 
@@ -41,15 +41,15 @@ class Tester(Protocol):
 class Engines:
     """Both, and the pool of sandboxes that they share. A stand-in may serve as one or both of them."""
 
-    def __init__(self, engine: Engine | None = None) -> None:
+    def __init__(self, engine: RunEngine | None = None) -> None:
         self.pool = SandboxPool()
         self._engine = engine
         self._tester = cast("Tester | None", engine if hasattr(engine, "run_tests") else None)
 
-    async def engine(self) -> Engine:
+    async def engine(self) -> RunEngine:
         """The engine; its first import takes one to two seconds and happens off the event loop."""
         if self._engine is None:
-            self._engine = cast("Engine", await asyncio.to_thread(importlib.import_module, "greenloop.api.engine"))
+            self._engine = cast("RunEngine", await asyncio.to_thread(importlib.import_module, "greenloop.api.engine"))
             # Imported objects live as long as the process; without this every collection traverses them (30 ms).
             gc.freeze()
         return self._engine

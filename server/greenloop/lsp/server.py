@@ -26,7 +26,7 @@ from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.inbox import Inbox
 from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.editor import Editor
-from greenloop.lsp.engines import Engine, Engines
+from greenloop.lsp.engines import Engines, RunEngine
 from greenloop.lsp.features import (
     attempts,
     code_action,
@@ -43,7 +43,7 @@ from greenloop.lsp.features import (
 from greenloop.lsp.features.runs import RunPublisher
 from greenloop.lsp.presenters.diagnostics import RunDiagnostics
 from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
-from greenloop.lsp.presenters.refusals import Refusals
+from greenloop.lsp.presenters.refusals import RequestErrors
 from greenloop.lsp.presenters.test_diagnostics import FailingTests
 from greenloop.lsp.process_end import ProcessEnd
 from greenloop.lsp.runs.apply_edit import EditApplier
@@ -51,7 +51,7 @@ from greenloop.lsp.runs.available_actions import AvailableActions
 from greenloop.lsp.runs.background_tasks import LongTasks, Prewarmer
 from greenloop.lsp.runs.drive import RunDriver
 from greenloop.lsp.runs.editor_model import AnswerStreams
-from greenloop.lsp.runs.goals import Goals
+from greenloop.lsp.runs.goals import GoalChoices
 from greenloop.lsp.runs.requests import RunStarter
 from greenloop.lsp.runs.restore import RunRestorer
 from greenloop.lsp.runs.runs import Runs
@@ -78,12 +78,12 @@ NOTEBOOKS = lsp.NotebookDocumentSyncOptions(
 _TEXTS = (lsp.TEXT_DOCUMENT_DID_OPEN, lsp.TEXT_DOCUMENT_DID_CHANGE)
 
 
-class Server(LanguageServer):
+class GreenloopServer(LanguageServer):
     """pygls' server and the parts of greenloop's. Only this module knows all of them; each gets what it uses."""
 
     protocol: jsonrpc.Protocol
 
-    def __init__(self, engine: Engine | None = None) -> None:
+    def __init__(self, engine: RunEngine | None = None) -> None:
         super().__init__(
             "greenloop",
             __version__,
@@ -106,14 +106,14 @@ class Server(LanguageServer):
         self.runs.batch = self.store.batch
         self.run_diagnostics = RunDiagnostics(editor, self.store, self.runs)
         self.failing_tests = FailingTests(editor, self.store, self.runs, self.run_diagnostics)
-        self.refusals = Refusals(self.store, self.documents)
+        self.refusals = RequestErrors(self.store, self.documents)
         # Runs.
         self.applier = EditApplier(editor, self.engines, self.runs)
         self.streams = AnswerStreams()
         self.driver = RunDriver(
             editor, self.engines, self.runs, self.run_diagnostics, self.failing_tests, self.applier, self.streams
         )
-        self.goals = Goals(self.settings, self.runs, self.results)
+        self.goals = GoalChoices(self.settings, self.runs, self.results)
         self.starter = RunStarter(editor, self.refusals, self.driver)
         self.restorer = RunRestorer(editor, self.runs, self.store)
         self.prewarmer = Prewarmer(editor, self.engines, self.runs)
@@ -190,12 +190,12 @@ class Server(LanguageServer):
         log.error("%s while handling a message (%s)", kind, name, exc_info=isinstance(error, JsonRpcInternalError))
 
 
-def create_server(engine: Engine | None = None) -> Server:
+def create_server(engine: RunEngine | None = None) -> GreenloopServer:
     """A server with every feature; tests pass a stand-in as `engine`."""
-    return Server(engine)
+    return GreenloopServer(engine)
 
 
-def serve(server: Server | None = None, *, log_level: str = "", log_file: str = "") -> int:
+def serve(server: GreenloopServer | None = None, *, log_level: str = "", log_file: str = "") -> int:
     """Speaks LSP on standard input and output until the client ends it; 0 after `shutdown` and `exit`, else 1.
 
     Raises `UsageError` where the log file cannot be written.

@@ -28,7 +28,7 @@ LONGEST = 160  # characters of a message or a name that is not the caller's own
 FAILING = ("failed", "error")
 
 
-class Failure(BaseModel):
+class FailureAnswer(BaseModel):
     """A test that does not pass: its error, and the innermost line of it."""
 
     id: str
@@ -39,7 +39,7 @@ class Failure(BaseModel):
     line: int | None = None
 
 
-class Case(BaseModel):
+class CaseAnswer(BaseModel):
     """A test and its outcome; `before` is that with the commit's own code."""
 
     id: str
@@ -47,7 +47,7 @@ class Case(BaseModel):
     before: str | None = None
 
 
-class Verified(BaseModel):
+class VerifiedAnswer(BaseModel):
     """Result of `verify`. Only `verified: true` counts; `reason` says why not, `next` what to do."""
 
     verified: bool
@@ -56,7 +56,7 @@ class Verified(BaseModel):
     next: str = ""
     base: str = ""
     passed: int = 0
-    failed: list[Failure] = Field(default=[], description="Tests that had to pass and did not.")
+    failed: list[FailureAnswer] = Field(default=[], description="Tests that had to pass and did not.")
     tampered: list[str] = Field(
         default=[], description="Tests whose pass was faked, or whose code saw that it is tested."
     )
@@ -78,7 +78,7 @@ class Verified(BaseModel):
     )
     notes: list[str] = []
     left_out: dict[str, int] = Field(default={}, description="By field, how many more there are than are named.")
-    cases: list[Case] = Field(default=[], description="On request.")
+    cases: list[CaseAnswer] = Field(default=[], description="On request.")
     sandbox: str = ""
     seconds: float = 0.0
 
@@ -87,12 +87,12 @@ class TestsRan(BaseModel):
     """Result of `run_tests`: how many tests passed, and those that did not."""
 
     passed: int
-    failed: list[Failure] = []
+    failed: list[FailureAnswer] = []
     other: dict[str, int] = Field(default={}, description="Counts of skipped tests and the like, by outcome.")
     not_run: list[str] = []
-    not_collected: list[Failure] = Field(default=[], description="Files that pytest could not import.")
+    not_collected: list[FailureAnswer] = Field(default=[], description="Files that pytest could not import.")
     left_out: dict[str, int] = Field(default={}, description="By field, how many more there are than are named.")
-    cases: list[Case] = Field(default=[], description="On request.")
+    cases: list[CaseAnswer] = Field(default=[], description="On request.")
     seconds: float = 0.0
 
 
@@ -124,7 +124,7 @@ class Explained(BaseModel):
 
     passes: bool
     not_in_the_code: str = Field(default="", description="Why no change of the code can help, and what does.")
-    failing: list[Failure] = []
+    failing: list[FailureAnswer] = []
     text: str = Field(default="", description="pytest's words for the first failure.")
     values: list[At] = []
     suspects: list[Suspect] = []
@@ -156,7 +156,7 @@ class Reported(BaseModel):
     allowed: bool | None = Field(description="May the test change? null: the user was not reached.")
     passes: bool
     not_in_the_code: str = ""
-    failing: list[Failure] = []
+    failing: list[FailureAnswer] = []
     next: str
 
 
@@ -173,7 +173,7 @@ class Tried(BaseModel):
     looks: list[str] = []
 
 
-class Run(BaseModel):
+class RunAnswer(BaseModel):
     """A run of the history in short."""
 
     run: int
@@ -189,10 +189,10 @@ class Run(BaseModel):
     applied: bool = False
 
 
-class Runs(BaseModel):
+class RunsAnswer(BaseModel):
     """Result of `history`: runs, newest first, or one of them with its attempts."""
 
-    runs: list[Run]
+    runs: list[RunAnswer]
     message: str = ""
     diff: str = ""
     kind: str | None = None
@@ -236,12 +236,12 @@ def reply(value: BaseModel) -> CallToolResult:
     )
 
 
-VerifiedReply = Annotated[CallToolResult, Verified]
+VerifiedReply = Annotated[CallToolResult, VerifiedAnswer]
 TestsReply = Annotated[CallToolResult, TestsRan]
 ExplainedReply = Annotated[CallToolResult, Explained]
 HealthReply = Annotated[CallToolResult, Health]
 ReportedReply = Annotated[CallToolResult, Reported]
-RunsReply = Annotated[CallToolResult, Runs]
+RunsReply = Annotated[CallToolResult, RunsAnswer]
 RefinedReply = Annotated[CallToolResult, Refined]
 
 
@@ -251,10 +251,10 @@ def shorten(text: str, most: int = LONGEST) -> str:
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
-def failure_of(result: CaseResult) -> Failure:
+def failure_of(result: CaseResult) -> FailureAnswer:
     """Where and why a test failed."""
     row = case_object(result)
-    return Failure(
+    return FailureAnswer(
         id=result.id,
         outcome=result.outcome,
         error=row["error_class"],
@@ -271,25 +271,26 @@ def first_of(lists: Mapping[str, Iterable[Any]]) -> tuple[dict[str, list[Any]], 
     return {name: values[:MOST] for name, values in whole.items()}, left_out
 
 
-def below(cases: Sequence[CaseResult], place: str, before: Mapping[str, str] | None = None) -> list[Case]:
+def below(cases: Sequence[CaseResult], place: str, before: Mapping[str, str] | None = None) -> list[CaseAnswer]:
     """The cases of a file, folder or node id (`.`: all; empty: none)."""
     known = before or {}
     return [
-        Case(id=each.id, outcome=each.outcome, before=known.get(each.id))
+        CaseAnswer(id=each.id, outcome=each.outcome, before=known.get(each.id))
         for each in cases
         if place
         and (place in {".", each.id} or each.id.startswith((f"{place.rstrip('/')}/", f"{place}:", f"{place}[")))
     ]
 
 
-def answer_of_verification(result: Verification, cases: str) -> Verified:
+def answer_of_verification(result: Verification, cases: str) -> VerifiedAnswer:
     """The answer for a verification; `cases` is the place below which they are listed."""
     by_id = {case.id: case for case in (*result.cases, *result.new.cases)}
     failed = dict.fromkeys((*result.failed, *result.new_failing))
     lists, left_out = first_of(
         {
             "failed": [
-                failure_of(by_id[name]) if name in by_id else Failure(id=name, outcome="missing") for name in failed
+                failure_of(by_id[name]) if name in by_id else FailureAnswer(id=name, outcome="missing")
+                for name in failed
             ],
             "tampered": dict.fromkeys(each.case for each in result.tampered if each.case),
             "fixed": result.fixed,
@@ -303,7 +304,7 @@ def answer_of_verification(result: Verification, cases: str) -> Verified:
             "notes": map(shorten, (*_beyond(result), *result.changes, *result.notes)),
         }
     )
-    return Verified(
+    return VerifiedAnswer(
         verified=result.verified,
         state=result.state.value,
         reason=shorten(result.reason, 3 * LONGEST),
@@ -372,7 +373,9 @@ def answer_of_tests(
             "failed": [failure_of(result) for result in results if result.outcome in FAILING],
             "not_run": not_run,
             "not_collected": [
-                Failure(id=each.id, outcome="error", error=each.failure.type, message=shorten(each.failure.message))
+                FailureAnswer(
+                    id=each.id, outcome="error", error=each.failure.type, message=shorten(each.failure.message)
+                )
                 for each in errors
             ],
         }

@@ -19,7 +19,7 @@ class _Text(BaseModel):
     text: str
 
 
-class ClientUser:
+class McpUser:
     """A user who did not answer one question is not asked again."""
 
     def __init__(self, context: ServiceContext) -> None:

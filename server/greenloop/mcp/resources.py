@@ -9,9 +9,9 @@ from typing import Any
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError
 
-from greenloop.api.history import Record
+from greenloop.api.history import StoredRun
 from greenloop.core.errors import UsageError
-from greenloop.core.records.model import Kind
+from greenloop.core.records.model import ModelKind
 from greenloop.core.text.json_codec import to_json
 from greenloop.mcp.context import ServiceContext, service_of
 from greenloop.mcp.tools.history import find_run, run_object
@@ -39,7 +39,7 @@ def add_resources(server: MCPServer[Service]) -> None:
         return _write_page(run_object(_find(context, number)))
 
 
-def _find(context: ServiceContext, number: str) -> Record:
+def _find(context: ServiceContext, number: str) -> StoredRun:
     try:
         return find_run(service_of(context), int(number))
     except ValueError:
@@ -66,7 +66,7 @@ def _write_page(run: dict[str, Any]) -> str:
             run.get("message") or run["state"],
             *(f"\nNote: {note}" for note in run.get("notes", ())),
             "",
-            f"Model: {describe_model(run['model'], Kind(run['kind']) if run['kind'] else None)}.",
+            f"Model: {describe_model(run['model'], ModelKind(run['kind']) if run['kind'] else None)}.",
             "",
             "| attempt | status | passed | error |",
             "|---|---|---|---|",

@@ -42,7 +42,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Callable[[], Awaitable[Any]], Send], Awaitable[None]]
 
 
-class Server(MCPServer[Service]):
+class McpServer(MCPServer[Service]):
     """Tells errors in one sentence, and answers every malformed message."""
 
     async def call_tool(
@@ -71,7 +71,7 @@ class Server(MCPServer[Service]):
             pass  # the client is gone
 
 
-def build_server(service: Service) -> Server:
+def build_server(service: Service) -> McpServer:
     """Returns a server with all tools; the sandboxes that it opens are closed at its end."""
 
     @asynccontextmanager
@@ -87,7 +87,7 @@ def build_server(service: Service) -> Server:
     reading = ToolAnnotations(read_only_hint=True, open_world_hint=False)
     tools = [_make_tool(tool, reading) for tool in (verify, run_tests, explain, report_impossible, history, doctor)]
     tools.append(_make_tool(refine, ToolAnnotations(read_only_hint=False, destructive_hint=False)))
-    server = Server(
+    server = McpServer(
         "greenloop", instructions=INSTRUCTIONS, version=__version__, lifespan=live, log_level="WARNING", tools=tools
     )
     add_resources(server)

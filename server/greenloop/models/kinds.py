@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
-from greenloop.core.records.model import NO_MODEL, Kind
+from greenloop.core.records.model import NO_MODEL, ModelKind
 from greenloop.models.embedded import catalogue
 from greenloop.models.known_models import is_hosted
 from greenloop.project.settings import EDITOR, Settings
@@ -21,22 +21,22 @@ _SIZE = re.compile(r"(?<![a-z0-9.])(?:(\d+)x)?(\d+(?:\.\d+)?)b(?![a-z0-9])", re.
 _LOCAL = re.compile(r"^(localhost|127\.|0\.0\.0\.0|\[?::1|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|.*\.local$)")
 
 
-def kind_of(name: str, settings: Settings) -> Kind:
+def kind_of(name: str, settings: Settings) -> ModelKind:
     """Returns the kind of a model: by the setting, else by its size where the name has one, else by where it runs."""
     if name == NO_MODEL:
-        return Kind.SMALL
+        return ModelKind.SMALL
     if settings.model_kind != "auto":
-        return Kind(settings.model_kind)
+        return ModelKind(settings.model_kind)
     if not name or catalogue.is_embedded(name) or name.startswith(_RECORDED):
-        return Kind.SMALL
+        return ModelKind.SMALL
     if name in (EDITOR, CLIENT):
-        return Kind.CAPABLE
+        return ModelKind.CAPABLE
     if size := parameters_of(name):
-        return Kind.CAPABLE if size >= CAPABLE_FROM else Kind.SMALL
+        return ModelKind.CAPABLE if size >= CAPABLE_FROM else ModelKind.SMALL
     if is_hosted(name):
-        return Kind.CAPABLE
+        return ModelKind.CAPABLE
     is_local = name.startswith(_OLLAMA) or _LOCAL.match(urlsplit(settings.api.base).hostname or "")
-    return Kind.SMALL if is_local else Kind.CAPABLE
+    return ModelKind.SMALL if is_local else ModelKind.CAPABLE
 
 
 def parameters_of(name: str) -> float:

@@ -17,7 +17,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Target, TargetKind
 from greenloop.notebook import ipynb
 from greenloop.notebook.cell_labels import label_text
-from greenloop.notebook.cell_source import Kind
+from greenloop.notebook.cell_source import LineKind
 from greenloop.notebook.cell_targets import CellTarget
 from greenloop.notebook.layout import Cell, Notebook, module_names
 from greenloop.notebook.module import Composed, compose
@@ -137,9 +137,9 @@ class NotebookTarget:
         while previous_size != len(names):
             previous_size = len(names)
             for _n, part in parts:
-                if part.binds & names and part.kind is Kind.DEFINE:
+                if part.binds & names and part.kind is LineKind.DEFINE:
                     return True
-                if part.binds & names and part.kind is not Kind.IMPORT:
+                if part.binds & names and part.kind is not LineKind.IMPORT:
                     names |= part.needs
         return False
 
@@ -220,7 +220,7 @@ def _definition_rows(cell: Cell, name: str) -> tuple[int, ...]:
 def check_target(notebook: Notebook, cell: int) -> Target:
     """The target for the checks of a cell; its lines extend from the first check to the last."""
     test_name, first_row = notebook.cells[cell].test, notebook.first_rows[cell]
-    checks = [part for part in notebook.cells[cell].parsed.parts if part.kind is Kind.CHECK]
+    checks = [part for part in notebook.cells[cell].parsed.parts if part.kind is LineKind.CHECK]
     first_line, last_line = first_row + checks[0].start + 1, first_row + checks[-1].end
     selector = f"{notebook.tests}::{test_name}"
     return Target(

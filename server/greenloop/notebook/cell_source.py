@@ -25,7 +25,7 @@ _MAGIC = re.compile(r"\s*(?:%{1,2}\w|!|\?|[%\w.*]+\?{1,2}\s*$|[\w.,* \t]+=[ \t]*
 _TOKEN = re.compile(r"\"\"\"|'''|[\"'#(){}\[\]]")
 
 
-class Kind(StrEnum):
+class LineKind(StrEnum):
     """`CHECK` asserts something, `TEST` defines a pytest test or fixture, `CALL` is a bare expression."""
 
     IMPORT = "import"
@@ -37,7 +37,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part:
+class CellPart:
     """A statement, or several that share a row: rows `start` to `end` (0-based, half open).
 
     `binds` are the names it binds, `needs` those it takes from outside; `name` is that of its function or class;
@@ -46,7 +46,7 @@ class Part:
 
     start: int
     end: int
-    kind: Kind
+    kind: LineKind
     binds: frozenset[str]
     needs: frozenset[str]
     name: str = ""
@@ -63,17 +63,17 @@ class ParsedCell:
     """
 
     rows: tuple[str, ...]
-    parts: tuple[Part, ...] = ()
+    parts: tuple[CellPart, ...] = ()
     string_rows: frozenset[int] = frozenset()
     syntax_error: tuple[int, str] | None = None
 
     @property
     def checks(self) -> bool:
-        return any(part.kind is Kind.CHECK for part in self.parts)
+        return any(part.kind is LineKind.CHECK for part in self.parts)
 
     @property
-    def tests(self) -> tuple[Part, ...]:
-        return tuple(part for part in self.parts if part.kind is Kind.TEST)
+    def tests(self) -> tuple[CellPart, ...]:
+        return tuple(part for part in self.parts if part.kind is LineKind.TEST)
 
 
 def rows_of(source: str) -> list[str]:
@@ -202,7 +202,7 @@ def _replace_await(rows: Sequence[str], tree: ast.Module) -> list[str]:
     return replaced_rows
 
 
-def _parts(tree: ast.Module, rows: Sequence[str]) -> Iterator[Part]:
+def _parts(tree: ast.Module, rows: Sequence[str]) -> Iterator[CellPart]:
     """The statements of a cell, grouping those that share a row."""
     groups: list[list[ast.stmt]] = []
     for node in tree.body:
@@ -214,10 +214,10 @@ def _parts(tree: ast.Module, rows: Sequence[str]) -> Iterator[Part]:
         start, end = _first_row(group[0]), group[-1].end_lineno or group[-1].lineno
         kinds = [_kind(node) for node in group]
         name = next((node.name for node in group if isinstance(node, DEFINITIONS)), "")
-        yield Part(
+        yield CellPart(
             start=start,
             end=end,
-            kind=next((kind for kind in (Kind.CHECK, Kind.TEST) if kind in kinds), kinds[0]),
+            kind=next((kind for kind in (LineKind.CHECK, LineKind.TEST) if kind in kinds), kinds[0]),
             binds=frozenset().union(*(bound_names(node) for node in group)) - {"*"},
             needs=frozenset(free_names("\n".join(rows[start:end]))),
             name=name,
@@ -232,14 +232,14 @@ def _first_row(node: ast.stmt) -> int:
     return min([node.lineno, *decorator_lines]) - 1
 
 
-def _kind(node: ast.stmt) -> Kind:
+def _kind(node: ast.stmt) -> LineKind:
     if isinstance(node, ast.Import | ast.ImportFrom):
-        return Kind.IMPORT
+        return LineKind.IMPORT
     if isinstance(node, DEFINITIONS):
         if any("fixture" in ast.unparse(mark) for mark in node.decorator_list):
-            return Kind.TEST
+            return LineKind.TEST
         is_test_name = node.name.startswith("Test") if isinstance(node, ast.ClassDef) else node.name.startswith("test")
-        return Kind.TEST if is_test_name else Kind.DEFINE
+        return LineKind.TEST if is_test_name else LineKind.DEFINE
     if any(isinstance(inner, ast.Assert) for inner in _top_level_nodes(node)):
-        return Kind.CHECK
-    return Kind.CALL if isinstance(node, ast.Expr) else Kind.OTHER
+        return LineKind.CHECK
+    return LineKind.CALL if isinstance(node, ast.Expr) else LineKind.OTHER

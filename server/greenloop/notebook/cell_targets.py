@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from greenloop.core.errors import UsageError
-from greenloop.notebook.cell_source import Kind
+from greenloop.notebook.cell_source import LineKind
 from greenloop.notebook.layout import Notebook
 from greenloop.project import targets
 
@@ -33,7 +33,7 @@ def list_targets(notebook: Notebook) -> list[CellTarget]:
         targets_found += [
             CellTarget(cell=number, last_cell=notebook.last_cell_testing(part.name, number), name=part.name)
             for part in cell.parsed.parts
-            if part.kind is Kind.DEFINE and part.name
+            if part.kind is LineKind.DEFINE and part.name
         ]
         if cell.parsed.checks:
             targets_found.append(CellTarget(cell=number, last_cell=number, test=True))
@@ -52,12 +52,12 @@ def target_at(notebook: Notebook, cell: int, row: int) -> CellTarget | None:
     if reading.syntax_error:
         return _broken_at(notebook, cell, row)
     statement = next((statement for statement in reading.parts if statement.start <= row < statement.end), None)
-    if statement is not None and statement.kind is Kind.DEFINE and statement.name:
+    if statement is not None and statement.kind is LineKind.DEFINE and statement.name:
         name = _enclosing_target(notebook, cell, row) or statement.name
         return CellTarget(cell=cell, last_cell=notebook.last_cell_testing(statement.name, cell), name=name)
     if reading.checks:
         return CellTarget(cell=cell, last_cell=cell, test=True)
-    if statement is not None and statement.kind is Kind.TEST:
+    if statement is not None and statement.kind is LineKind.TEST:
         return CellTarget(cell=cell, last_cell=cell, name=statement.name, test=True)
     return None
 

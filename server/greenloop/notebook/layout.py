@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from greenloop.notebook.cell_source import Kind, ParsedCell, read, rows_of
+from greenloop.notebook.cell_source import LineKind, ParsedCell, read, rows_of
 
 GAP_ROWS = 2  # rows before each cell
 
@@ -93,7 +93,7 @@ class Notebook:
         """The last cell to run for a function: the last one from `cell` on whose checks name it, else `cell`."""
         last = cell
         for number, later_cell in enumerate(self.cells[cell:], cell):
-            checks = [part for part in later_cell.parsed.parts if part.kind in (Kind.CHECK, Kind.TEST)]
+            checks = [part for part in later_cell.parsed.parts if part.kind in (LineKind.CHECK, LineKind.TEST)]
             if any(name in part.needs for part in checks):
                 last = number
         return last

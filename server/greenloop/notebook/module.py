@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from greenloop.notebook.cell_source import AWAIT, Kind, Part
+from greenloop.notebook.cell_source import AWAIT, CellPart, LineKind
 from greenloop.notebook.layout import GAP_ROWS, Cell, Notebook
 
 INDENT = "    "
@@ -83,7 +83,7 @@ def _folder(notebook: Notebook) -> list[str]:
     return ['__import__("os").chdir(__import__("os").path.dirname(__import__("os").path.abspath(__file__)))']
 
 
-def _kept_statements(notebook: Notebook, number: int, last_cell: int) -> list[Part]:
+def _kept_statements(notebook: Notebook, number: int, last_cell: int) -> list[CellPart]:
     """The statements of a cell that go into the module.
 
     Without checks and tests in the cell, these are all; otherwise they are definitions, imports, and statements that
@@ -98,7 +98,8 @@ def _kept_statements(notebook: Notebook, number: int, last_cell: int) -> list[Pa
     return [
         part
         for part in reading.parts
-        if part.kind in (Kind.IMPORT, Kind.DEFINE) or (part.kind is Kind.OTHER and part.binds & needed_later)
+        if part.kind in (LineKind.IMPORT, LineKind.DEFINE)
+        or (part.kind is LineKind.OTHER and part.binds & needed_later)
     ]
 
 
@@ -124,14 +125,14 @@ def _test(notebook: Notebook, cell: Cell, bound: set[str]) -> list[str]:
     return [*header, *rows]
 
 
-def _belongs_in_tests(statement: Part, *, has_own_tests: bool) -> bool:
+def _belongs_in_tests(statement: CellPart, *, has_own_tests: bool) -> bool:
     """Does a statement go into the test file? `has_own_tests`: the cell has tests and no checks."""
-    if statement.is_star_import or statement.is_future_import or statement.kind is Kind.DEFINE:
+    if statement.is_star_import or statement.is_future_import or statement.kind is LineKind.DEFINE:
         return False
-    return statement.kind is not Kind.CALL if has_own_tests else True
+    return statement.kind is not LineKind.CALL if has_own_tests else True
 
 
-def _first_binding(statements: Sequence[Part], name: str) -> bool:
+def _first_binding(statements: Sequence[CellPart], name: str) -> bool:
     """Do these statements bind a name before one uses it?"""
     for statement in statements:
         if name in statement.needs:

@@ -14,7 +14,7 @@ from glob import escape
 from pathlib import Path, PurePosixPath
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.project.revisions.git import Entry, Repository, is_same
+from greenloop.project.revisions.git import Repository, TreeEntry, is_same
 from greenloop.project.settings import Settings
 from greenloop_sandbox.records import is_shown
 
@@ -66,6 +66,6 @@ def _tracked_test_data(root: Path, patterns: Sequence[str]) -> Iterator[str]:
         path = os.fsdecode(name)
         if is_test_data(path, patterns):
             mode, oid, _stage = description.decode().split()
-            entry, file = Entry(path=path, mode=mode, oid=oid), root / path
+            entry, file = TreeEntry(path=path, mode=mode, oid=oid), root / path
             if file.is_file() and not file.is_symlink() and is_same(entry, file.read_bytes()):
                 yield path

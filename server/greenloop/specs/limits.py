@@ -208,7 +208,7 @@ def _typed(_constraint: Constraint, changed_code: ChangedCode) -> Iterator[Viola
 
 
 @dataclass(frozen=True)
-class Kind:
+class LimitKind:
     """A keyword: its arguments, how the prompt states it, and what finds where it is broken."""
 
     arguments: Arguments
@@ -217,18 +217,22 @@ class Kind:
 
 
 KINDS = {
-    "no-imports": Kind(BARE, "import nothing", _imports),
-    "imports": Kind(NAMES, "import nothing but {}", _imports),
-    "signature": Kind(BARE, "keep the signature as it is", _signature),
-    "max-lines": Kind(NUMBER, "at most {} lines of code in a function", _size),
-    "max-complexity": Kind(NUMBER, "a cyclomatic complexity of at most {}", _size),
-    "max-nesting": Kind(NUMBER, "blocks nested at most {} deep", _size),
-    "defines": Kind(NUMBER, "divide it into at least {} functions", _defines),
-    "extracts": Kind(BARE, "move a part of it into a new function that it calls, so that it gets shorter", _extracts),
-    "forbid": Kind(NAMES, "do not use {}", _forbid),
-    "no-recursion": Kind(BARE, "no recursion", _no_recursion),
-    "no-globals": Kind(BARE, "no global variables", _no_globals),
-    "docstring": Kind(BARE, "keep the docstring as it is", _docstring),
-    "typed": Kind(BARE, "annotate all parameters and the result", _typed),
-    RUFF: Kind(NAMES, "keep to ruff's rules {}", lambda _constraint, _changed_code: iter(())),  # see kinds/constraints
+    "no-imports": LimitKind(BARE, "import nothing", _imports),
+    "imports": LimitKind(NAMES, "import nothing but {}", _imports),
+    "signature": LimitKind(BARE, "keep the signature as it is", _signature),
+    "max-lines": LimitKind(NUMBER, "at most {} lines of code in a function", _size),
+    "max-complexity": LimitKind(NUMBER, "a cyclomatic complexity of at most {}", _size),
+    "max-nesting": LimitKind(NUMBER, "blocks nested at most {} deep", _size),
+    "defines": LimitKind(NUMBER, "divide it into at least {} functions", _defines),
+    "extracts": LimitKind(
+        BARE, "move a part of it into a new function that it calls, so that it gets shorter", _extracts
+    ),
+    "forbid": LimitKind(NAMES, "do not use {}", _forbid),
+    "no-recursion": LimitKind(BARE, "no recursion", _no_recursion),
+    "no-globals": LimitKind(BARE, "no global variables", _no_globals),
+    "docstring": LimitKind(BARE, "keep the docstring as it is", _docstring),
+    "typed": LimitKind(BARE, "annotate all parameters and the result", _typed),
+    RUFF: LimitKind(
+        NAMES, "keep to ruff's rules {}", lambda _constraint, _changed_code: iter(())
+    ),  # see kinds/constraints
 }

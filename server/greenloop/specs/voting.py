@@ -42,7 +42,7 @@ CONFIRMED = "confirmed"  # the kind of generated tests that answers become
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class CaseJudgement:
     """The user's answer about a case: right, wrong, or (`value`) the value that its call should give."""
 
     case: Case
@@ -115,7 +115,7 @@ class Voting:
         cases = {case.id: case for case in voting_cases(problem.spec) if case.id not in self.asked_ids}
         return next((cases[each] for each in ruling.questions if each in cases), None)
 
-    async def _ask(self, problem: Problem, case: Case, attempts: Sequence[Attempt]) -> Answer | None:
+    async def _ask(self, problem: Problem, case: Case, attempts: Sequence[Attempt]) -> CaseJudgement | None:
         """Asks the user about a case; None if there is no answer, after which no more questions are asked."""
         self.asked_ids.add(case.id)
         self.questions -= 1
@@ -132,9 +132,9 @@ class Voting:
         elif choice not in (YES, NO):
             self.questions = 0
             return None
-        return Answer(case=case, right=choice == YES, equation=expectation, value=value)
+        return CaseJudgement(case=case, right=choice == YES, equation=expectation, value=value)
 
-    def _apply_answer(self, problem: Problem, answer: Answer) -> Problem:
+    def _apply_answer(self, problem: Problem, answer: CaseJudgement) -> Problem:
         """Applies the answer to the problem; other tests of the same call lose their vote."""
         case, region = answer.case, problem.regions[0]
         spec = without_cases(problem.spec, {case.id})

@@ -9,14 +9,14 @@ from collections.abc import Sequence
 
 from greenloop.core.election import WITHOUT_MODEL
 from greenloop.core.records.attempt import Attempt, Look
-from greenloop.core.records.model import NO_MODEL, Kind
+from greenloop.core.records.model import NO_MODEL, ModelKind
 from greenloop.core.records.usage import Usage
 
 RECORDED = ("scripted", "replay")  # models that are named with their file
 LOOKS = 8  # of one attempt that are listed
 
 
-def describe_model(name: str, kind: Kind | None = None) -> str:
+def describe_model(name: str, kind: ModelKind | None = None) -> str:
     """`openai/gpt-5.1 (capable)`; a scripted or replayed model without its file, and no kind where it is not known."""
     if name == NO_MODEL:
         return "no model"
@@ -25,7 +25,7 @@ def describe_model(name: str, kind: Kind | None = None) -> str:
     return f"{shown} ({kind.value})" if kind else shown
 
 
-def describe_asking(name: str, kind: Kind | None) -> str:
+def describe_asking(name: str, kind: ModelKind | None) -> str:
     """`asking openai/gpt-5.1 (capable)`, or the step of a run without a model."""
     return "trying changes that need no model" if name == NO_MODEL else f"asking {describe_model(name, kind)}"
 

@@ -112,7 +112,7 @@ def test_nothing_that_the_repository_names_is_executed(work, trap):
     found = compare(repository, repository.commit("HEAD"))
     assert found.files == {"tests/test_m.py": FILES["tests/test_m.py"].encode()}
     with pytest.raises(CannotVerifyError, match="not in this clone"):
-        repository.contents([git.Entry(path="gone.py", mode="100644", oid="1" * 40)])
+        repository.contents([git.TreeEntry(path="gone.py", mode="100644", oid="1" * 40)])
     assert not sprung()
     assert (work / ".git/index").read_bytes() == index
     run(work, "-c", "alias.trap=!" + f"'{script}'", "trap")

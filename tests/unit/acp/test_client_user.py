@@ -17,7 +17,7 @@ from acp.schema import (
 )
 
 from greenloop.acp import client_user
-from greenloop.acp.client_user import ClientUser
+from greenloop.acp.client_user import AcpUser
 
 FORMS = ClientCapabilities(elicitation=ElicitationCapabilities(form=ElicitationFormCapabilities()))
 
@@ -43,8 +43,8 @@ def accepted(answer: Any) -> AcceptElicitationResponse:
     return AcceptElicitationResponse(action="accept", content={"answer": answer})
 
 
-def user_of(forms: Any, capabilities: ClientCapabilities | None = FORMS) -> ClientUser:
-    return ClientUser(forms, capabilities, "s")
+def user_of(forms: Any, capabilities: ClientCapabilities | None = FORMS) -> AcpUser:
+    return AcpUser(forms, capabilities, "s")
 
 
 async def test_an_answer_is_one_of_the_options():

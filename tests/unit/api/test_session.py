@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from fake_engine import AFTER, BEFORE, CASE, fake, project, solved, unsolved
-from greenloop.api import RefineSession, Request
+from greenloop.api import RefineRequest, RefineSession
 from greenloop.core.errors import CannotVerifyError, UsageError, WorkspaceError
 from greenloop.core.events import Finished, Started
 from greenloop.core.records.outcome import StopReason, Verified
@@ -22,7 +22,7 @@ TYPED = "# typed meanwhile\n\n\n"
 
 
 def begin(project, **parts) -> RefineSession:
-    return RefineSession(Request(root=project, target=CASE), settings=Settings(ask=3), **parts)
+    return RefineSession(RefineRequest(root=project, target=CASE), settings=Settings(ask=3), **parts)
 
 
 def applied(run: int) -> bool:

@@ -255,9 +255,9 @@ def test_no_line_is_wider_than_the_terminal_and_no_path_is_broken(machine, promi
     ("name", "editor", "ok"),
     [
         ("editor", None, False),
-        ("editor", doctors.Editor(model=True), True),
+        ("editor", doctors.EditorAbilities(model=True), True),
         ("openai/x", None, False),
-        ("openai/x", doctors.Editor(keys=True), True),
+        ("openai/x", doctors.EditorAbilities(keys=True), True),
     ],
 )
 async def test_what_the_editor_has_counts_for_it_alone(machine, project, name, editor, ok):

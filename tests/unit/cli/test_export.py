@@ -14,7 +14,7 @@ from greenloop.engine.history import run_file
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.store import History
 from greenloop.engine.verify.report import Verification
-from greenloop.engine.verify.run_file import Change
+from greenloop.engine.verify.run_file import ChangedText
 
 BASIS = Basis(trusted="f" * 64, version="3.11", spec=Spec(cases=(Case(id=CASE, path="test_m.py", line=4),)))
 
@@ -73,7 +73,7 @@ def verified(project, monkeypatch):
     def set_(**result):
         async def verify_run_file(file, root, *, settings, seconds, report_status):
             asked.append((file, root, seconds))
-            change = Change(current={"m.py": BEFORE}, before={"m.py": BEFORE}, after={"m.py": AFTER})
+            change = ChangedText(current={"m.py": BEFORE}, before={"m.py": BEFORE}, after={"m.py": AFTER})
             return Verification(revision="this workspace", sandbox="bubblewrap", **result), change
 
         monkeypatch.setattr(command, "verify_run_file", verify_run_file)

@@ -12,7 +12,7 @@ from fake_engine import AFTER, BEFORE, CASE, attempt, solved, unsolved
 from greenloop.cli.main import main
 from greenloop.core import registry
 from greenloop.core.records.attempt import FeedbackNote
-from greenloop.core.records.model import Kind
+from greenloop.core.records.model import ModelKind
 from greenloop.core.records.verdict import Status
 from greenloop.engine.history.store import History
 from history_runs import OLD_MESSAGE, forget_newer_fields, give_old_proofs
@@ -123,7 +123,7 @@ def test_the_kind_of_the_model_its_looks_and_notes_are_shown(project, capsys, mo
     one = turn(1, *LOOKS, blemishes=(BLEMISH,))
     history = History.open()
     run = history.start_run(
-        project, CASE, preset="default", model="openai/gpt-5.1", sandbox="bubblewrap", kind=Kind.CAPABLE
+        project, CASE, preset="default", model="openai/gpt-5.1", sandbox="bubblewrap", kind=ModelKind.CAPABLE
     )
     history.save_attempt(run, attempt(0))
     history.save_attempt(run, one)

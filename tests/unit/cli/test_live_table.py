@@ -13,7 +13,7 @@ from fake_engine import CASE, FakeEngine, attempt, solved
 from greenloop.cli import render
 from greenloop.cli.live_table import Activity, LiveTable, PlainLines
 from greenloop.core.events import Checked, Finished, Looked, Planned, Proposed, Started, Tested, Token
-from greenloop.core.records.model import Kind
+from greenloop.core.records.model import ModelKind
 from greenloop.core.records.usage import Estimate, Quantiles, Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.wording.attempt import attempt_result
@@ -117,7 +117,7 @@ def test_what_is_to_come_is_one_line(tmp_path):
 @pytest.fixture
 def conversation(tmp_path):
     """The events of a run in which a capable model looks three times and then answers."""
-    begin = Started(**{**vars(started(tmp_path, model="openai/gpt-5.1")), "kind": Kind.CAPABLE})
+    begin = Started(**{**vars(started(tmp_path, model="openai/gpt-5.1")), "kind": ModelKind.CAPABLE})
     one = turn(1, *LOOKS)
     told = [Looked(attempt=1, look=each) for each in LOOKS]
     outcome = solved(tmp_path, attempts=(attempt(0), one), best=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.cli.progress import INTERVAL, PacedLines, Progress
+from greenloop.cli.progress import INTERVAL, PacedLines, ProgressBar
 
 
 class Clock:
@@ -26,7 +26,7 @@ class Clock:
 )
 def test_the_bar(elapsed, left, later, text):
     clock = Clock()
-    progress = Progress(clock)
+    progress = ProgressBar(clock)
     progress.report_status("running (2 s)")
     clock.now += elapsed
     if left is not None:

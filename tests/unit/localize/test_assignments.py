@@ -8,7 +8,7 @@ import pytest
 
 from greenloop.core.records.spec import Region
 from greenloop.localize import assignments
-from greenloop.localize.evidence import Entry, Evidence
+from greenloop.localize.evidence import CoverageEvidence, Reached
 from greenloop_sandbox import Failure, Frame
 
 SHOP = """\
@@ -58,9 +58,9 @@ def function(name: str, path: str = "shop.py") -> Region:
     return Region(path=path, qualname=f"{owner}{name}", start=start, end=end)
 
 
-def evidence(*suspects: Region, failing: Failure | None = None) -> Evidence:
-    return Evidence(
-        suspects={each: Entry(depth=1, order=0) for each in suspects},
+def evidence(*suspects: Region, failing: Failure | None = None) -> CoverageEvidence:
+    return CoverageEvidence(
+        suspects={each: Reached(depth=1, order=0) for each in suspects},
         entered={},
         failing={"test_shop.py::test_kinds": failing},
         passing=(),

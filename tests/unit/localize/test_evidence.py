@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from greenloop.localize.evidence import Entry, gather_evidence
+from greenloop.localize.evidence import Reached, gather_evidence
 from greenloop_sandbox import Failure, Frame
 from greenloop_sandbox.report.traces import ReachedFunction
 
@@ -20,8 +20,8 @@ def gather(reached, failing=("bad",), passing=(), failure=None):
 def test_the_least_depth_of_all_failing_cases_counts():
     found = gather({"bad": [hit(7, 3)], "worse": [hit(1), hit(7, 2)]}, ("bad", "worse"))
     assert {region.start: entry for region, entry in found.suspects.items()} == {
-        7: Entry(depth=2, order=1),
-        1: Entry(depth=1, order=0),
+        7: Reached(depth=2, order=1),
+        1: Reached(depth=1, order=0),
     }
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from greenloop.notebook.cell_source import Kind, read
+from greenloop.notebook.cell_source import LineKind, read
 
 
 @pytest.mark.parametrize(
@@ -47,5 +47,5 @@ def test_what_only_jupyter_runs_is_told(cell):
 
 def test_statements_by_kind():
     cell = "import a\nx = 1; assert x\nfor i in x:\n    assert i\n@fixture\ndef data(): ...\ndef test_y(): ...\nf()"
-    kinds = [Kind.IMPORT, Kind.CHECK, Kind.CHECK, Kind.TEST, Kind.TEST, Kind.CALL]
+    kinds = [LineKind.IMPORT, LineKind.CHECK, LineKind.CHECK, LineKind.TEST, LineKind.TEST, LineKind.CALL]
     assert [part.kind for part in read(cell).parts] == kinds

@@ -57,18 +57,18 @@ def test_a_question_has_one_form(source, question):
 @pytest.mark.parametrize(
     ("answer", "body"),
     [
-        (voting.Answer(case=make_case("a"), right=True, equation=Equation(call="f(1)", expected="2")), None),
+        (voting.CaseJudgement(case=make_case("a"), right=True, equation=Equation(call="f(1)", expected="2")), None),
         (
-            voting.Answer(case=make_case("a"), right=False, equation=Equation(call="f(1)", expected="2")),
+            voting.CaseJudgement(case=make_case("a"), right=False, equation=Equation(call="f(1)", expected="2")),
             "assert not (f(1) == 2)",
         ),
         (
-            voting.Answer(
+            voting.CaseJudgement(
                 case=make_case("a"), right=False, equation=Equation(call="f(1)", expected="0.5"), value="0.5"
             ),
             "assert f(1) == pytest.approx(0.5)",
         ),
-        (voting.Answer(case=make_case("a"), right=False, equation=None), None),
+        (voting.CaseJudgement(case=make_case("a"), right=False, equation=None), None),
     ],
 )
 def test_an_answer_becomes_a_test(answer, body):

@@ -9,7 +9,7 @@ import pytest
 from conversation_attempts import LOOKS, MANY_LOOKS, turn
 from fake_engine import attempt
 from greenloop.core.records.attempt import Draft, Move
-from greenloop.core.records.model import Kind, Role
+from greenloop.core.records.model import ModelKind, Role
 from greenloop.core.records.usage import Usage
 from greenloop.wording.model import describe_model, describe_questions, describe_tokens, list_looks
 
@@ -17,10 +17,10 @@ from greenloop.wording.model import describe_model, describe_questions, describe
 @pytest.mark.parametrize(
     ("name", "kind", "shown"),
     [
-        ("openai/gpt-5.1", Kind.CAPABLE, "openai/gpt-5.1 (capable)"),
-        ("local", Kind.SMALL, "local (small)"),
+        ("openai/gpt-5.1", ModelKind.CAPABLE, "openai/gpt-5.1 (capable)"),
+        ("local", ModelKind.SMALL, "local (small)"),
         ("local", None, "local"),
-        ("scripted:/a/b", Kind.CAPABLE, "scripted (capable)"),
+        ("scripted:/a/b", ModelKind.CAPABLE, "scripted (capable)"),
         ("replay:/a/b", None, "replay"),
         ("ollama/b:1b", None, "ollama/b:1b"),
     ],

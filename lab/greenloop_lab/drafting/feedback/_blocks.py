@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from greenloop.core.python.ast_source import DEFINITIONS
-from greenloop_sandbox.report.traces import LineTrace, Step
+from greenloop_sandbox.report.traces import LineTrace, TracedStep
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 ENDS = (ast.Return, ast.Raise, ast.Break, ast.Continue, ast.Assert)
@@ -99,7 +99,7 @@ def block_visits(trace: LineTrace, blocks: Sequence[Block]) -> list[Visit]:
     return started
 
 
-def _continues(visit: Visit, step: Step) -> bool:
+def _continues(visit: Visit, step: TracedStep) -> bool:
     """Does this step continue the block, at a later statement or another line of the same one, without a loop?"""
     previous, current = visit.block.number(visit.last), visit.block.number(step.line)
     first, last = visit.block.statements[current]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from greenloop_lab.drafting.feedback._blocks import HOW
 from greenloop_lab.drafting.feedback._expected_values import RETURN, Expected, same_value
-from greenloop_sandbox.report.traces import LineTrace, Step
+from greenloop_sandbox.report.traces import LineTrace, TracedStep
 
 RAISED = "raise "  # before the exception that ended a call, in place of its result
 
@@ -89,7 +89,7 @@ def _start(wanted: Sequence[str], values: Sequence[_Value]) -> int:
     return 1 if is_second and same_value(wanted[0], values[0].text) is False else 0
 
 
-def _observed_values(steps: Sequence[Step]) -> dict[str, list[_Value]]:
+def _observed_values(steps: Sequence[TracedStep]) -> dict[str, list[_Value]]:
     """The values of each variable in the calls that a test makes, in order and without repeats."""
     observed: dict[str, list[_Value]] = {}
     for number, step, line in _outer_steps(steps):
@@ -107,7 +107,7 @@ def _observed_values(steps: Sequence[Step]) -> dict[str, list[_Value]]:
     return observed
 
 
-def _outer_steps(steps: Sequence[Step]) -> Iterator[tuple[int, Step, int]]:
+def _outer_steps(steps: Sequence[TracedStep]) -> Iterator[tuple[int, TracedStep, int]]:
     """The steps of calls that no other watched call made, each with the line that set its values."""
     running: dict[int, int] = {}
     for number, step in enumerate(steps):

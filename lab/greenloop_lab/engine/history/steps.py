@@ -15,7 +15,7 @@ from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import split_lines
 from greenloop.core.text.written_calls import as_plain
 from greenloop.engine.history.problems import StoredProblem
-from greenloop.engine.history.rows import CUT_SHORT, Record
+from greenloop.engine.history.rows import CUT_SHORT, StoredRun
 from greenloop.engine.history.store import History
 from greenloop.engine.loop.attempt_steps import REPEATED
 from greenloop_lab.engine.history.trajectories import Message, Step, Trajectory
@@ -44,7 +44,7 @@ def solved_by_target(history: History) -> dict[tuple[str, str], tuple[int, int]]
     return counts
 
 
-def to_trajectory(record: Record, problem: StoredProblem, rate: tuple[int, int] = (0, 0)) -> Trajectory:
+def to_trajectory(record: StoredRun, problem: StoredProblem, rate: tuple[int, int] = (0, 0)) -> Trajectory:
     """A stored run as its steps; `rate`: how many runs of its target ended, and how many solved it."""
     outcome = record.outcome
     before = _texts_before(outcome, record.attempts)

@@ -42,7 +42,7 @@ def changed_globals(peer, rebound, base):
     return found
 
 
-class Tasks:
+class TaskNumbers:
     """The judge's numbers of the contexts of `contextvars` that calls come from; 0 is that of the process."""
 
     def __init__(self):
@@ -149,7 +149,7 @@ class JudgeContext:
     def __init__(self, replacements, request):
         self._replacements, self._rebound, self._hidden = replacements, request["rebound"], request["hidden"]
         self._last, self._random, self._base, self._is_aware = None, random.getstate(), {}, request["aware"]
-        self._tasks = Tasks()
+        self._tasks = TaskNumbers()
 
     def outgoing(self, peer, encoder):
         context = {

@@ -319,7 +319,7 @@ def _is_yes(answer):
         return False
 
 
-class Record:
+class CaseRecord:
     """Basis of the pass of the current case."""
 
     def __init__(self):

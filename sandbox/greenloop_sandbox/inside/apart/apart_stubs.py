@@ -14,20 +14,20 @@ from apart_assertions import AssertionWatch
 from apart_code import EXPORT, Loader, changed_file, find_elsewhere, is_plain, module_spec, new_folder
 from apart_context import Replacements
 from apart_handles import Handle
-from apart_judge import CONSTANTS, MISSING, Judge, Record
+from apart_judge import CONSTANTS, MISSING, CaseRecord, Judge
 from apart_objects import give_fields, make_stub
 from apart_rules import COMPARISONS, NO_MIRROR, SPECIAL, CannotCross
 
 OF_DATACLASSES = frozenset(("__eq__", "__lt__", "__le__", "__gt__", "__ge__", "__repr__", "__hash__"))
 
 
-class Conversation:
+class Separation:
     """Starts a code process when one is needed, and a new one after one that is of no use any more."""
 
     def __init__(self, request, codes):
         self.request, self._codes, self._replacements = request, codes, Replacements()
         self._replacements.watch()
-        self._peer, self.record = None, Record()
+        self._peer, self.record = None, CaseRecord()
 
     @property
     def peer(self):
@@ -38,7 +38,7 @@ class Conversation:
     def begin_case(self, item):
         if self._peer is not None and self._peer.broken:
             self.close()
-        before, self.record = self.record, Record()
+        before, self.record = self.record, CaseRecord()
         self.record.taken, self.record.made = before.taken, before.made
         self.record.is_shown = isinstance(item, doctest.DoctestItem)
         self.peer._record = self.record
@@ -345,7 +345,7 @@ class Refusal:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logstart(self, nodeid):
-        record = Record()
+        record = CaseRecord()
         record.unfit = self._reason
         self._send({"kind": "apart", "id": nodeid, **record.fields()})
 
@@ -368,6 +368,6 @@ def start(request, codes, root, scratch, sandbox_folder, complete):
         return None, "the changed text cannot be parsed (%s)" % error
     visible = [os.path.join(root, path) for path in request["visible"]]
     hidden = [*(os.path.join(root, path) for path in request["hidden"]), sandbox_folder]
-    conversation = Conversation(dict(request, hidden=hidden, visible=visible, writable=[scratch]), codes)
+    conversation = Separation(dict(request, hidden=hidden, visible=visible, writable=[scratch]), codes)
     conversation.install()
     return conversation, ""

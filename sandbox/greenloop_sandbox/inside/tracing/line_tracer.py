@@ -25,12 +25,12 @@ def with_values(safe_repr):
 
     def make_lines(case, by_file):
         left[0] -= 1
-        return WatchedLines(case, by_file, safe_repr.SafeRepr() if left[0] >= 0 else None)
+        return LineWatch(case, by_file, safe_repr.SafeRepr() if left[0] >= 0 else None)
 
     return make_lines
 
 
-class WatchedLines:
+class LineWatch:
     """The lines and values of one case. `safe_repr` None: records lines only."""
 
     def __init__(self, case, by_file, safe_repr):

@@ -14,7 +14,7 @@ from types import ModuleType
 from rich.console import Console
 from rich.text import Text
 
-from greenloop.api.history import History, Record, apply_record
+from greenloop.api.history import History, StoredRun, apply_record
 from greenloop.api.notebook_targets import prepare_from_run, recover_outcome, strip_line_numbers, target_title
 from greenloop.cli import exit_codes, interrupt, options, render
 from greenloop.cli.attempt_tables import colour_diff, draw_attempts
@@ -86,7 +86,7 @@ def _list(history: History, arguments: argparse.Namespace) -> int:
     return exit_codes.VERIFIED
 
 
-def _result(record: Record) -> str:
+def _result(record: StoredRun) -> str:
     outcome = record.outcome
     if outcome is None:
         return record.state
@@ -94,7 +94,7 @@ def _result(record: Record) -> str:
     return f"{text}, written" if record.applied else text
 
 
-def find_record(history: History, run: int | str | None, root: Path | None) -> Record:
+def find_record(history: History, run: int | str | None, root: Path | None) -> StoredRun:
     """The run of this number; the latest of the workspace for `last` or none. Raises `UsageError`."""
     number = run
     if not isinstance(number, int):
@@ -108,7 +108,7 @@ def find_record(history: History, run: int | str | None, root: Path | None) -> R
     return record
 
 
-def _show(record: Record) -> int:
+def _show(record: StoredRun) -> int:
     console = Console(highlight=False)
     target = target_title(Path(record.root), record.target)
     head = f"Run {record.id}, {render.format_time(record.started)}, {_result(record)}\n{target}\n{record.root}"
@@ -137,7 +137,7 @@ def _show(record: Record) -> int:
     return exit_codes.VERIFIED
 
 
-def _artefact_texts(record: Record) -> list[str]:
+def _artefact_texts(record: StoredRun) -> list[str]:
     """Returns a planner's texts from before the code and about each attempt, shortened, each below its title."""
     return [
         f"\n{artefact_title(attempt, name)}\n{first_rows(textwrap.indent(text, '  '), ARTEFACT)}"
@@ -146,7 +146,7 @@ def _artefact_texts(record: Record) -> list[str]:
     ]
 
 
-def _with_cell_labels(record: Record) -> tuple[Outcome | None, Callable[[str], str]]:
+def _with_cell_labels(record: StoredRun) -> tuple[Outcome | None, Callable[[str], str]]:
     """A run's outcome, and a function that labels lines; with cells for a notebook whose cells are unchanged."""
     outcome = record.outcome
 
@@ -187,13 +187,13 @@ def _exporters() -> list[ModuleType]:
     return [registry.load_part("exporters", name) for name in registry.list_parts("exporters")]
 
 
-def file_outcome(record: Record) -> Outcome | None:
+def file_outcome(record: StoredRun) -> Outcome | None:
     """The result of a run with the texts of files, also for a notebook."""
     outcome, root = record.outcome, Path(record.root)
     return recover_outcome(root, outcome) if outcome is not None and outcome.after and root.is_dir() else outcome
 
 
-def _apply(record: Record, *, yes: bool) -> int:
+def _apply(record: StoredRun, *, yes: bool) -> int:
     """Writes a result; texts that changed since the run are merged, and its tests run again over them."""
     outcome = record.outcome
     if outcome is not None and outcome.after:

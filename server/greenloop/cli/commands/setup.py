@@ -8,7 +8,7 @@ import sys
 
 from greenloop.cli import exit_codes, render
 from greenloop.cli.agents import AGENTS
-from greenloop.cli.editors import EDITORS, Editor, command, installed_editors
+from greenloop.cli.editors import EDITORS, EditorSetup, command, installed_editors
 from greenloop.cli.gates import GATES
 from greenloop.cli.screen import View
 from greenloop.core.errors import UsageError, WorkspaceError
@@ -50,13 +50,13 @@ def run(arguments: argparse.Namespace) -> int:
     return exit_codes.VERIFIED
 
 
-def _command(editor: Editor) -> list[str]:
+def _command(editor: EditorSetup) -> list[str]:
     if editor in GATES.values():
         return command("verify")
     return command("mcp" if editor.name in AGENTS else "serve")
 
 
-def print_snippet(editor: Editor) -> None:
+def print_snippet(editor: EditorSetup) -> None:
     """Prints the lines on standard output and all remarks on stderr, so that the lines can be piped."""
     if editor.config_file is not None:
         print_stderr(f"{editor.name}: these lines go into {editor.config_file()} (or run it with --write):")
@@ -69,7 +69,7 @@ def print_snippet(editor: Editor) -> None:
         print_stderr(editor.next_step)
 
 
-def write(editor: Editor, *, yes: bool) -> int:
+def write(editor: EditorSetup, *, yes: bool) -> int:
     """Shows the new file, asks, writes it; a file that exists is never changed."""
     if editor.config_file is None:
         print_snippet(editor)

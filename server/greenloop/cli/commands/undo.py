@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from greenloop.api.history import History, Record, undo_record
+from greenloop.api.history import History, StoredRun, undo_record
 from greenloop.cli import exit_codes, options, render
 from greenloop.cli.commands.history import file_outcome, find_record
 from greenloop.cli.errors import print_warning
@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     return exit_codes.VERIFIED
 
 
-def _latest_written(history: History, root: Path) -> Record:
+def _latest_written(history: History, root: Path) -> StoredRun:
     for record in history.runs(root, limit=MOST):
         if record.applied is not None and (whole := history.run(record.id)) is not None:
             return whole

@@ -167,7 +167,7 @@ def _verify(arguments: argparse.Namespace) -> int:
 
 
 def _write_reports(
-    wanted: Sequence[reports.Report], result: Verification, arguments: argparse.Namespace, cwd: Path
+    wanted: Sequence[reports.ReportFile], result: Verification, arguments: argparse.Namespace, cwd: Path
 ) -> None:
     if not wanted:
         return

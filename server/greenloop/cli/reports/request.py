@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from greenloop.api.verification import Verification
 
 
-class Kind(StrEnum):
+class ReportKind(StrEnum):
     JUNIT = "junit"
     SARIF = "sarif"
     GITHUB = "github"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report:
+class ReportFile:
     """A report to write: to a file, or (`path` None) to the terminal."""
 
-    kind: Kind
+    kind: ReportKind
     path: Path | None = None
 
 
@@ -46,16 +46,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_reports(words: Sequence[str], cwd: Path) -> tuple[Report, ...]:
+def read_reports(words: Sequence[str], cwd: Path) -> tuple[ReportFile, ...]:
     """The reports of these words. Raises `UsageError` for an unknown kind or a file that cannot be written."""
     return tuple(_read_report(word, cwd) for word in words)
 
 
-def _read_report(word: str, cwd: Path) -> Report:
+def _read_report(word: str, cwd: Path) -> ReportFile:
     name, _equals, file = word.partition("=")
-    if name not in {kind.value for kind in Kind} or bool(file) is (name == Kind.GITHUB):
+    if name not in {kind.value for kind in ReportKind} or bool(file) is (name == ReportKind.GITHUB):
         raise UsageError(f"--report does not know '{word}'.", remedy="Use junit=FILE, sarif=FILE or github.")
-    return Report(kind=Kind(name), path=check_writable(cwd / file, f"--report {name}=FILE") if file else None)
+    return ReportFile(kind=ReportKind(name), path=check_writable(cwd / file, f"--report {name}=FILE") if file else None)
 
 
 def check_writable(path: Path, option: str) -> Path:
@@ -67,7 +67,7 @@ def check_writable(path: Path, option: str) -> Path:
     return path
 
 
-def write_verification(reports: Sequence[Report], result: Verification, root: Path, *, json: bool) -> None:
+def write_verification(reports: Sequence[ReportFile], result: Verification, root: Path, *, json: bool) -> None:
     """Raises `WorkspaceError` when a file cannot be written. `json`: standard output belongs to the JSON object."""
     if reports:
         properties = {"state": result.state.value, "reason": result.reason, "base": result.base}
@@ -75,7 +75,7 @@ def write_verification(reports: Sequence[Report], result: Verification, root: Pa
         _write(reports, junit.document(result), annotations, root, "verify", properties, json=json)
 
 
-def write_fixes(reports: Sequence[Report], fixes: Sequence[Fix], root: Path, *, json: bool) -> None:
+def write_fixes(reports: Sequence[ReportFile], fixes: Sequence[Fix], root: Path, *, json: bool) -> None:
     """Raises `WorkspaceError` when a file cannot be written. `json`: standard output belongs to the JSON objects."""
     if reports:
         properties = {"targets": str(len(fixes)), "fixed": str(sum(fix.passes for fix in fixes))}
@@ -84,7 +84,7 @@ def write_fixes(reports: Sequence[Report], fixes: Sequence[Fix], root: Path, *, 
 
 
 def _write(
-    reports: Sequence[Report],
+    reports: Sequence[ReportFile],
     document: bytes,
     annotations: Sequence[Annotation],
     root: Path,
@@ -99,7 +99,7 @@ def _write(
             # A workflow reads commands from either stream.
             for line in github.command_lines(annotations, prefix):
                 print(line, file=sys.stderr if json else sys.stdout)
-        elif report.kind is Kind.JUNIT:
+        elif report.kind is ReportKind.JUNIT:
             write_file(report.path, document)
         else:
             write_file(report.path, sarif.document(annotations, command=command, properties=properties, prefix=prefix))

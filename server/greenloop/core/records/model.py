@@ -24,7 +24,7 @@ class Role(StrEnum):
 NO_MODEL = "none"  # the name of the model that answers nothing
 
 
-class Kind(StrEnum):
+class ModelKind(StrEnum):
     """How much a model can do: `SMALL` ones get a ladder of small questions, `CAPABLE` ones a conversation."""
 
     SMALL = "small"

@@ -22,14 +22,14 @@ from greenloop.core.records.model import ChatRequest, Message, Reply
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.drafting.candidates.answers.file_edits import Files
+from greenloop.drafting.candidates.answers.file_edits import EditedFiles
 from greenloop.drafting.conversation.messages import build_messages, describe_tools
 from greenloop.drafting.conversation.tried import describe_tried
 from greenloop.drafting.report.bug_report import write_report
 from greenloop.engine.conversation.exchange import Answered, Exchange, Withdrawn
 from greenloop.engine.conversation.looking import Looking
 from greenloop.engine.conversation.reading import read_turn
-from greenloop.engine.looks._project import Project
+from greenloop.engine.looks._project import ProjectView
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.localize.context import BaselineContext
 from greenloop.project import templates
@@ -246,10 +246,10 @@ class Conversation:
         first = "\n\n".join(part for part in (report, self._tried) if part)
         return build_messages(system, first, attempts, looks, plain=is_plain)
 
-    def _project(self, problem: Problem | None, base: Attempt) -> Project:
+    def _project(self, problem: Problem | None, base: Attempt) -> ProjectView:
         assert self._known is not None
         problem = problem or self._known.problem
-        return Project(
+        return ProjectView(
             snapshot=self.snapshot,
             problem=problem,
             changed=compose(problem, base.candidate) if base.candidate else {},
@@ -258,7 +258,7 @@ class Conversation:
             failing=[case.id for case in self._known.failing],
         )
 
-    def _files(self, problem: Problem) -> Files:
+    def _files(self, problem: Problem) -> EditedFiles:
         root, text_of = self.snapshot.root, self.snapshot.readable_text
 
         def why_not(path: str) -> str:
@@ -266,7 +266,7 @@ class Conversation:
             return why or ("is not a text file" if (root / path).is_file() and text_of(path) is None else "")
 
         known = [path for path in problem.files if not why_not(path)]
-        return Files(text_of=text_of, known=known, why_not=why_not)
+        return EditedFiles(text_of=text_of, known=known, why_not=why_not)
 
 
 def _teller(number: int, emit: Emit) -> Tell:

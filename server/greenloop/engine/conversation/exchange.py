@@ -15,7 +15,7 @@ from greenloop.core.records.usage import Usage
 from greenloop.core.text.written_calls import as_plain, read_calls, without_calls
 from greenloop.drafting.candidates.answers.code_blocks import find_edits
 from greenloop.engine.conversation.looking import Looking
-from greenloop.engine.looks._project import Project
+from greenloop.engine.looks._project import ProjectView
 
 MOST_CALLS = 16  # of one reply; further ones are forgotten
 LONGEST = 120_000  # characters of an answer, more than its tokens have; what follows is cut
@@ -57,7 +57,7 @@ class Exchange:
     ask: Callable[[ChatRequest], Awaitable[Reply]]
     takes_tools: Callable[[], bool]
     looking: Looking
-    project: Project
+    project: ProjectView
     on_look: Callable[[Look], None]
 
     async def answer(self) -> Answered:

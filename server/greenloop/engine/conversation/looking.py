@@ -18,7 +18,7 @@ from greenloop.core.errors import GreenloopError
 from greenloop.core.records.attempt import Look
 from greenloop.core.records.model import ToolCall, ToolSpec
 from greenloop.core.text.tokens import estimate_tokens
-from greenloop.engine.looks._project import LookError, Project
+from greenloop.engine.looks._project import LookError, ProjectView
 
 MOST_LOOKS = 24  # of one run
 MOST_IN_TURN = 8  # before one answer
@@ -60,7 +60,7 @@ class Looking:
             or self.used >= self.tokens
         )
 
-    async def look(self, call: ToolCall, project: Project) -> Look:
+    async def look(self, call: ToolCall, project: ProjectView) -> Look:
         """Does what a call asks for; never raises because of what was asked.
 
         The record has a name that providers take back.
@@ -90,7 +90,7 @@ class Looking:
         return Look(call=call, result=result, summary=_shorten(summary), seconds=round(seconds, 3))
 
 
-async def _look(call: ToolCall, project: Project) -> str:
+async def _look(call: ToolCall, project: ProjectView) -> str:
     known = registry.list_parts("looks")
     if call.name not in known:
         raise LookError(f"There is no tool `{call.name[:SHOWN]}`; there are {', '.join(known)}.")

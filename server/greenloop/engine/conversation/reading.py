@@ -29,7 +29,7 @@ _CANNOT = re.compile(r"^[ \t*`>#-]*CANNOT:[ \t*`]*(\S.*)", re.MULTILINE)
 
 
 def read_turn(
-    blank: Attempt, problem: Problem, attempts: Sequence[Attempt], files: file_edits.Files, *, truncated: bool
+    blank: Attempt, problem: Problem, attempts: Sequence[Attempt], files: file_edits.EditedFiles, *, truncated: bool
 ) -> tuple[Attempt, Problem]:
     """Returns the attempt of a turn's answer (`blank` without it), and the problem with every file that it changes."""
     base = base_of_turns(attempts).candidate

@@ -47,7 +47,7 @@ class DoctorFinding:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Editor:
+class EditorAbilities:
     """Capabilities of the requesting editor: its own language model, stored API keys."""
 
     model: bool = False
@@ -86,13 +86,13 @@ def status_word(row: DoctorFinding) -> str:
 
 
 async def examine(
-    root: Path, settings: Settings, *, promises: bool = False, editor: Editor | None = None
+    root: Path, settings: Settings, *, promises: bool = False, editor: EditorAbilities | None = None
 ) -> list[DoctorFinding]:
     """Collects all findings; never raises for missing parts. `promises` also runs the isolation probes.
 
     `editor` is the requesting editor; None: the command line.
     """
-    probes, models = await asyncio.gather(_probes(settings), _models(settings, os.environ, editor or Editor()))
+    probes, models = await asyncio.gather(_probes(settings), _models(settings, os.environ, editor or EditorAbilities()))
     sandboxes = _sandboxes(settings, probes)
     if promises:
         sandboxes = _with_promises(sandboxes, await isolation.check_isolation(root, settings, probes))
@@ -189,7 +189,7 @@ async def _probe(name: str, settings: Settings) -> Probe:
 # -- models ----------------------------------------------------------------------------------------------------------
 
 
-async def _models(settings: Settings, environ: Mapping[str, str], editor: Editor) -> list[DoctorFinding]:
+async def _models(settings: Settings, environ: Mapping[str, str], editor: EditorAbilities) -> list[DoctorFinding]:
     ollama = await default_model.ollama_models(default_model.ollama_base(environ))
     rows = []
     if settings.model:
@@ -251,7 +251,7 @@ def _embedded(settings: Settings) -> list[DoctorFinding]:
 
 
 async def _configured(
-    settings: Settings, environ: Mapping[str, str], ollama: list[str], editor: Editor
+    settings: Settings, environ: Mapping[str, str], ollama: list[str], editor: EditorAbilities
 ) -> DoctorFinding:
     """Checks the configured model: does its file exist, its server answer, is there a key? Sends no prompt."""
     name = settings.model

@@ -22,7 +22,7 @@ from greenloop.core.text.json_codec import from_json, to_json
 from greenloop.core.text.redact import MASK, redact
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.results import Use, require_result
-from greenloop.engine.history.rows import Record
+from greenloop.engine.history.rows import StoredRun
 from greenloop.engine.history.run_file import Claim, FileEdit, Lock, RunFile, RunSettings, is_safe_path
 from greenloop.project import sources, workspace
 
@@ -34,7 +34,7 @@ EXPORT = Use(
 _METADATA = re.compile(r"(?P<name>.+?)-(?P<version>\d[^-]*)(?:-py\d.*)?")
 
 
-def export_run(record: Record, basis: Basis | None, environ: Mapping[str, str] = os.environ) -> RunFile:
+def export_run(record: StoredRun, basis: Basis | None, environ: Mapping[str, str] = os.environ) -> RunFile:
     """Returns the run as a file's content. Values of `environ` that look like secrets do not get into it.
 
     Raises `UsageError` for a run without a verified change, `CannotVerifyError` for one that no other machine could
@@ -83,7 +83,7 @@ def list_requirements(packages: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted({f"{canonicalize_name(each['name'])}=={each['version']}" for each in found}))
 
 
-def _checked(record: Record, basis: Basis | None) -> tuple[Outcome, Basis, list[Case]]:
+def _checked(record: StoredRun, basis: Basis | None) -> tuple[Outcome, Basis, list[Case]]:
     outcome, basis = require_result(record, basis, EXPORT)
     goals = any(case.provenance is Provenance.GOAL for case in basis.spec.cases)
     cases = [
@@ -97,7 +97,7 @@ def _checked(record: Record, basis: Basis | None) -> tuple[Outcome, Basis, list[
     return outcome, basis, cases
 
 
-def _check_change(record: Record, change: Sequence[FileEdit], secrets: Sequence[str]) -> None:
+def _check_change(record: StoredRun, change: Sequence[FileEdit], secrets: Sequence[str]) -> None:
     if not change:
         raise UsageError(f"Run {record.id} changed nothing but tests.", remedy="Share the tests themselves.")
     for edit in change:

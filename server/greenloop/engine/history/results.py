@@ -8,7 +8,7 @@ from pathlib import Path
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.core.records.outcome import Outcome
 from greenloop.engine.history.provenance import Basis
-from greenloop.engine.history.rows import Record
+from greenloop.engine.history.rows import StoredRun
 from greenloop.notebook import past_runs
 
 
@@ -21,7 +21,7 @@ class Use:
     instead_of_old: str
 
 
-def require_result(record: Record, basis: Basis | None, use: Use) -> tuple[Outcome, Basis]:
+def require_result(record: StoredRun, basis: Basis | None, use: Use) -> tuple[Outcome, Basis]:
     """Returns the result of a run and what it depends on.
 
     Raises `UsageError` for a run without a result, `CannotVerifyError` where it depends on what is no longer known.

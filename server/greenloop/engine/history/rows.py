@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.model import Kind
+from greenloop.core.records.model import ModelKind
 from greenloop.core.records.outcome import Outcome, StopReason
 from greenloop.core.text.json_codec import from_json
 from greenloop_sandbox import CaseResult
@@ -28,7 +28,7 @@ SELECT_RUN = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Record:
+class StoredRun:
     """A stored run. `started`, `finished` and `applied` are seconds since the epoch (None: not yet).
 
     `state` is running, finished, or interrupted (its process ended without finishing it).
@@ -50,7 +50,7 @@ class Record:
     owned: bool
     count: int
     outcome: Outcome | None
-    kind: Kind | None = None
+    kind: ModelKind | None = None
     attempts: tuple[Attempt, ...] = ()
 
 
@@ -70,18 +70,18 @@ def _alive(pid: int, born: float) -> bool:
     return now is not None and abs(now - born) < 2
 
 
-def read_record(row: Sequence[Any]) -> Record:
+def read_record(row: Sequence[Any]) -> StoredRun:
     """The record of a row of `SELECT_RUN`, without its attempts."""
     *values, pid, born, outcome, count, kind = row
     owned, finished = _alive(pid, born), values[7]
     names = ("id", "root", "target", "preset", "model", "sandbox", "started", "finished", "applied")
-    return Record(
+    return StoredRun(
         **dict(zip(names, values, strict=True)),
         state="finished" if finished is not None else "running" if owned else "interrupted",
         owned=owned,
         count=count,
         outcome=read(Outcome, outcome),
-        kind=Kind(kind) if kind else None,
+        kind=ModelKind(kind) if kind else None,
     )
 
 

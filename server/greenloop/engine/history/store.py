@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import Any, Self
 
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.model import Kind
+from greenloop.core.records.model import ModelKind
 from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.records.usage import PastRun
 from greenloop.core.text.json_codec import to_json
 from greenloop.engine.history.problems import StoredProblem
 from greenloop.engine.history.provenance import Basis
-from greenloop.engine.history.rows import CUT_SHORT, SELECT_RUN, Record, process_start, read, read_record, shorten
+from greenloop.engine.history.rows import CUT_SHORT, SELECT_RUN, StoredRun, process_start, read, read_record, shorten
 from greenloop.project.settings import state_folder
 
 _CUT_SHORT = ", ".join(f"'{reason.value}'" for reason in sorted(CUT_SHORT))
@@ -122,7 +122,7 @@ class History:
         model: str,
         sandbox: str,
         basis: Basis | None = None,
-        kind: Kind | None = None,
+        kind: ModelKind | None = None,
     ) -> int | None:
         """Stores the start of a run in this process. Returns its id, or None, which all methods accept, on failure.
 
@@ -202,12 +202,12 @@ class History:
 
     # -- reading -------------------------------------------------------------------------------------------------
 
-    def runs(self, root: Path | None = None, limit: int = 50) -> list[Record]:
+    def runs(self, root: Path | None = None, limit: int = 50) -> list[StoredRun]:
         """Returns the runs of one workspace or of all, newest first, without their attempts."""
         condition, values = ("WHERE root = ?", (_sql_text(str(root)), limit)) if root is not None else ("", (limit,))
         return [read_record(row) for row in self._read(f"{SELECT_RUN} {condition} ORDER BY id DESC LIMIT ?", values)]
 
-    def latest(self, root: Path, *, since: float, limit: int = 50) -> list[Record]:
+    def latest(self, root: Path, *, since: float, limit: int = 50) -> list[StoredRun]:
         """Returns the newest run of each target of a workspace, newest first, without attempts and discarded runs.
 
         `since` is seconds since the epoch.
@@ -216,7 +216,7 @@ class History:
         query = f"{SELECT_RUN} WHERE {newest} AND id NOT IN (SELECT run FROM discarded) ORDER BY id DESC LIMIT ?"  # noqa: S608 - words fixed above
         return [read_record(row) for row in self._read(query, (_sql_text(str(root)), since, limit))]
 
-    def run(self, run: int) -> Record | None:
+    def run(self, run: int) -> StoredRun | None:
         """Returns a run with its attempts in order; None when there is no run with that id."""
         rows = self._read(f"{SELECT_RUN} WHERE id = ?", (run,))
         if not rows:

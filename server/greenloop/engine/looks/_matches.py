@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.engine.looks import _line_search
 from greenloop.engine.looks._line_search import find_lines
-from greenloop.engine.looks._project import LookError, Project
+from greenloop.engine.looks._project import LookError, ProjectView
 
 LARGEST = 1 << 20  # characters of a file that is searched
 MOST_CHARACTERS = 64 << 20  # of all files that are searched
@@ -23,7 +23,7 @@ SECONDS = 5.0  # for a regular expression
 Texts = Iterable[tuple[str, str]]
 
 
-async def describe_matches(project: Project, paths: Iterable[str], wanted: str, expression: str = "") -> str:
+async def describe_matches(project: ProjectView, paths: Iterable[str], wanted: str, expression: str = "") -> str:
     """Returns the lines with the wanted text, or those that a regular expression matches. Raises `LookError`."""
     texts = _texts(project, paths)
     if expression:
@@ -33,13 +33,13 @@ async def describe_matches(project: Project, paths: Iterable[str], wanted: str, 
     return _describe(shown, count, wanted)
 
 
-async def describe_uses(project: Project, paths: Iterable[str], name: str) -> str:
+async def describe_uses(project: ProjectView, paths: Iterable[str], name: str) -> str:
     """Returns the lines that have the name as a word."""
     pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
     return _describe(*await asyncio.to_thread(find_lines, _texts(project, paths), pattern), name)
 
 
-def _texts(project: Project, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _texts(project: ProjectView, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Each file that can be searched, source files first, as long as there is room."""
     room = MOST_CHARACTERS
     for path in sorted(paths, key=lambda path: (not path.endswith(".py"), path)):

@@ -29,7 +29,7 @@ class LookError(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Project:
+class ProjectView:
     """The project as looks may use it. `changed` are the texts of the attempt that the next answer builds on.
 
     `masked` are patterns of hidden files; `run` runs selectors over the changed texts and describes what fails;

@@ -6,7 +6,7 @@ import ast
 
 from greenloop.core.python.ast_source import UNPARSABLE
 from greenloop.core.records.model import ToolSpec
-from greenloop.engine.looks._project import Arguments, LookError, Project, text_argument
+from greenloop.engine.looks._project import Arguments, LookError, ProjectView, text_argument
 from greenloop_sandbox import Inspection
 from greenloop_sandbox.report.cases import describe_end
 from greenloop_sandbox.report.inspections import inspected_failures
@@ -31,7 +31,7 @@ SPEC = ToolSpec(
 )
 
 
-async def look(arguments: Arguments, project: Project) -> str:
+async def look(arguments: Arguments, project: ProjectView) -> str:
     """Returns the value. Raises `LookError`."""
     expression = text_argument(arguments, "expression").strip()
     test = text_argument(arguments, "test", needed=False) or next(iter(project.failing), "")

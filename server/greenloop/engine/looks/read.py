@@ -7,7 +7,7 @@ import re
 
 from greenloop.core.records.model import ToolSpec
 from greenloop.core.text.diff import with_plain_ends
-from greenloop.engine.looks._project import Arguments, LookError, Project, text_argument
+from greenloop.engine.looks._project import Arguments, LookError, ProjectView, text_argument
 from greenloop.project.syntax import definitions
 
 MOST_LINES = 600
@@ -29,7 +29,7 @@ SPEC = ToolSpec(
 )
 
 
-async def look(arguments: Arguments, project: Project) -> str:
+async def look(arguments: Arguments, project: ProjectView) -> str:
     """Returns the lines, below a line that says which. Raises `LookError`."""
     path = project.resolve(text_argument(arguments, "path"))
     if (project.root / path).is_dir() and path not in project.changed:
@@ -58,7 +58,7 @@ def _range(words: str, count: int) -> tuple[int, int]:
     return first, max(first, numbers[1]) if len(numbers) > 1 else first + MOST_LINES - 1
 
 
-def _listing(folder: str, project: Project) -> str:
+def _listing(folder: str, project: ProjectView) -> str:
     names = project.entries(folder)
     more = f"\n… {len(names) - MOST_ENTRIES} more" if len(names) > MOST_ENTRIES else ""
     return f"{folder or 'the workspace'} has:\n" + "\n".join(names[:MOST_ENTRIES] or ["nothing"]) + more

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from greenloop.core.records.model import ToolSpec
 from greenloop.engine.looks._matches import describe_uses
-from greenloop.engine.looks._project import Arguments, LookError, Project, text_argument
+from greenloop.engine.looks._project import Arguments, LookError, ProjectView, text_argument
 
 SPEC = ToolSpec(
     name="references",
@@ -17,7 +17,7 @@ SPEC = ToolSpec(
 )
 
 
-async def look(arguments: Arguments, project: Project) -> str:
+async def look(arguments: Arguments, project: ProjectView) -> str:
     """Returns the lines with the name as a word, each with its place. Raises `LookError`."""
     symbol = text_argument(arguments, "symbol")
     name = symbol.strip().removesuffix("()").rpartition(".")[2]

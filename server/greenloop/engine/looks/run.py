@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from greenloop.core.records.model import ToolSpec
 from greenloop.drafting.report.tracebacks import SHORT, render_failure, summarize_case
-from greenloop.engine.looks._project import Arguments, LookError, Project
+from greenloop.engine.looks._project import Arguments, LookError, ProjectView
 from greenloop_sandbox import Inspection, case_results
 from greenloop_sandbox.report.cases import collect_errors, describe_end
 from greenloop_sandbox.report.inspections import inspected_failures
@@ -24,7 +24,7 @@ SPEC = ToolSpec(
 )
 
 
-async def look(arguments: Arguments, project: Project) -> str:
+async def look(arguments: Arguments, project: ProjectView) -> str:
     """Returns how many tests passed, and the failures. Raises `LookError`."""
     given = arguments.get("tests")
     selectors = [given] if isinstance(given, str) else given

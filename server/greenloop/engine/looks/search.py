@@ -6,7 +6,7 @@ from fnmatch import fnmatch
 
 from greenloop.core.records.model import ToolSpec
 from greenloop.engine.looks._matches import describe_matches
-from greenloop.engine.looks._project import Arguments, LookError, Project, text_argument
+from greenloop.engine.looks._project import Arguments, LookError, ProjectView, text_argument
 
 SPEC = ToolSpec(
     name="search",
@@ -22,7 +22,7 @@ SPEC = ToolSpec(
 )
 
 
-async def look(arguments: Arguments, project: Project) -> str:
+async def look(arguments: Arguments, project: ProjectView) -> str:
     """Returns the lines with the text, each with its place. Raises `LookError`."""
     wanted, files = text_argument(arguments, "text"), text_argument(arguments, "files", needed=False)
     if "\n" in wanted:

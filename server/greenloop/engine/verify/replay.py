@@ -17,7 +17,7 @@ from greenloop.engine.after_run import past_run_verifier, run_own_code
 from greenloop.engine.history import provenance
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.results import Use, require_result
-from greenloop.engine.history.rows import Record
+from greenloop.engine.history.rows import StoredRun
 from greenloop.engine.history.store import History
 from greenloop.engine.sandbox_spec import choose_sandbox, ignore_status
 from greenloop.engine.verify.apart import Require, unmet
@@ -126,7 +126,7 @@ def _why_partial(evidence: Evidence) -> str:
     return f"All passed, but the evidence is partial: {summarize_solved(evidence, level)}."
 
 
-def _read_run(number: int, warn: Callable[[str], None]) -> tuple[Record, Outcome, Basis]:
+def _read_run(number: int, warn: Callable[[str], None]) -> tuple[StoredRun, Outcome, Basis]:
     with History.open(warn=warn) as history:
         record, stored_basis = history.run(number), history.basis(number)
     if record is None:

@@ -25,7 +25,7 @@ from greenloop.engine.sandbox_spec import choose_sandbox, ignore_status
 from greenloop.engine.verify.apart import APART
 from greenloop.engine.verify.known_failing import KnownFailing
 from greenloop.engine.verify.report import State, Verification
-from greenloop.engine.verify.setup import Request, VerificationContext
+from greenloop.engine.verify.setup import VerificationContext, VerifyRequest
 from greenloop.engine.verify.verify import run_verification
 from greenloop.project import hidden, sources, workspace
 from greenloop.project.revisions.revision import Revision, caches, state_of
@@ -37,7 +37,7 @@ _REFUSED = {State.FAILING, State.STILL_FAILING, State.TAMPERED}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Change:
+class ChangedText:
     """The texts of the changed files in this workspace: as they are, without the change (None: no file), and with it.
 
     `merged` are those that differ from the exported text before the change.
@@ -56,7 +56,7 @@ async def verify_run_file(
     settings: Settings,
     seconds: float = 0.0,
     report_status: Callable[[str], None] = ignore_status,
-) -> tuple[Verification, Change]:
+) -> tuple[Verification, ChangedText]:
     """Verifies the change of an exported run here. `seconds` limit each run of the tests (0: as in the settings).
 
     Nothing of the file is believed, so each pass has to be proven apart.
@@ -83,7 +83,7 @@ async def verify_run_file(
     )
     state = await asyncio.to_thread(_state, root)
     context = VerificationContext(
-        request=Request(root=root, revision=HERE, change="the exported change", require=APART),
+        request=VerifyRequest(root=root, revision=HERE, change="the exported change", require=APART),
         revision=await asyncio.to_thread(_revision, root, change),
         sandbox=sandbox,
         place=place,
@@ -114,7 +114,7 @@ async def verify_run_file(
 # -- the change -----------------------------------------------------------------------------------------------------
 
 
-def plan_change(run: RunFile, root: Path, name: str, masked: Sequence[str] = ()) -> Change:
+def plan_change(run: RunFile, root: Path, name: str, masked: Sequence[str] = ()) -> ChangedText:
     """Merges the change of a file called `name` into the workspace; nothing is written.
 
     Raises `UsageError` for a path that no change of a run may have, `CannotVerifyError` where the code here differs
@@ -134,7 +134,7 @@ def plan_change(run: RunFile, root: Path, name: str, masked: Sequence[str] = ())
         before[edit.path], after[edit.path] = _merge(edit, text, name)
         if text is not None and with_plain_ends(text) not in map(with_plain_ends, (edit.before or "", edit.after)):
             merged.append(edit.path)
-    return Change(current=current, before=before, after=after, merged=tuple(merged))
+    return ChangedText(current=current, before=before, after=after, merged=tuple(merged))
 
 
 def _check_path(path: str, root: Path, name: str, patterns: Sequence[str], masked: Sequence[str]) -> None:
@@ -179,7 +179,7 @@ def _merge(edit: FileEdit, text: str | None, name: str) -> tuple[str | None, str
     return text, keep_ends(text, merged)
 
 
-def _revision(root: Path, change: Change) -> Revision:
+def _revision(root: Path, change: ChangedText) -> Revision:
     """The workspace without the change as the revision whose tests count; the change lies over it."""
     snapshot = Snapshot(root=root, buffers={})
 
@@ -270,7 +270,7 @@ def describe_packages(locked: Sequence[str], installed: Sequence[str], most: int
     return f"The packages differ from the lock: {', '.join(differences[:most])}{more}." if differences else ""
 
 
-def _describe_merge(change: Change) -> list[str]:
+def _describe_merge(change: ChangedText) -> list[str]:
     has_it = [path for path, text in change.current.items() if text == change.after[path]]
     sentences = [f"{path} has the change already." for path in has_it]
     sentences += [

@@ -19,7 +19,7 @@ from greenloop_sandbox import Execution, Sandbox, SandboxSpec, Session, TestRun
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class VerifyRequest:
     """A request to verify the working tree against a revision.
 
     `targets` are pytest node ids, files or folders (none: the whole suite); `keep` glob patterns of files that the
@@ -96,7 +96,7 @@ class VerificationContext:
     seconds that the rest will take, by those of the runs so far.
     """
 
-    request: Request
+    request: VerifyRequest
     revision: Revision
     sandbox: Sandbox
     place: SandboxSpec

@@ -34,7 +34,7 @@ from greenloop.engine.verify.report import (
     failed_cases,
     failure_reason,
 )
-from greenloop.engine.verify.setup import Request, VerificationContext, ignore_left
+from greenloop.engine.verify.setup import VerificationContext, VerifyRequest, ignore_left
 from greenloop.project import hidden, sources, workspace
 from greenloop.project.environment import interpreters
 from greenloop.project.revisions.git import Repository
@@ -52,7 +52,7 @@ PROSE = (".md", ".rst")  # a test that reads such a file names it, and then the 
 
 
 async def verify(
-    request: Request,
+    request: VerifyRequest,
     *,
     settings: Settings,
     report_status: Callable[[str], None] = ignore_status,
@@ -123,7 +123,7 @@ def is_unaffected(revision: Revision) -> bool:
     return not judges and all(path.endswith(PROSE) for path in (*revision.old_code, *revision.new_code))
 
 
-def _check_targets(request: Request, revision: Revision) -> None:
+def _check_targets(request: VerifyRequest, revision: Revision) -> None:
     """Raises `UsageError` for a target that the revision lacks: tests of the working tree alone are not trusted."""
     for target in request.targets:
         path = target.partition("::")[0].rstrip("/")

@@ -17,7 +17,7 @@ LineMap = Callable[[int], int]
 
 
 @dataclass(frozen=True, kw_only=True)
-class FileEdit:
+class DocumentEdit:
     """One file's change. `before` None: the file is new. `version` is None for a file that is not open."""
 
     uri: str
@@ -62,7 +62,7 @@ def _text_edit(rows: Sequence[str], hunk: Hunk, codec: PositionCodec) -> lsp.Tex
     return lsp.TextEdit(range=lsp.Range(start=point(hunk.start), end=point(end_row)), new_text=added)
 
 
-def workspace_edit(edits: Sequence[FileEdit], codec: PositionCodec, *, document_changes: bool) -> lsp.WorkspaceEdit:
+def workspace_edit(edits: Sequence[DocumentEdit], codec: PositionCodec, *, document_changes: bool) -> lsp.WorkspaceEdit:
     """Versioned `documentChanges` where declared or where a file must be created; else plain `changes`."""
     if not document_changes and all(edit.before is not None for edit in edits):
         return lsp.WorkspaceEdit(changes={edit.uri: text_edits(edit.before or "", edit.after, codec) for edit in edits})

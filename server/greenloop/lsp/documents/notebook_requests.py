@@ -17,7 +17,7 @@ from greenloop.core.records.spec import Target, TargetKind
 from greenloop.lsp.documents.notebooks import all_tests
 
 if TYPE_CHECKING:
-    from greenloop.api.engine import Request
+    from greenloop.api.engine import RefineRequest
     from greenloop.api.notebook_targets import CellTarget, NotebookTarget
     from greenloop.api.targets import Heading
     from greenloop.project.settings import Settings
@@ -116,7 +116,9 @@ def grid_texts(notebook: Notebook) -> dict[str, str]:
     return {notebook.module: notebook.text, notebook.tests: all_tests(notebook)}
 
 
-def adapt_request(request: Request, prepared: NotebookTarget, settings: Settings) -> tuple[Request, Settings]:
+def adapt_request(
+    request: RefineRequest, prepared: NotebookTarget, settings: Settings
+) -> tuple[RefineRequest, Settings]:
     """The request with the notebook's two files, and settings adapted to them."""
     from greenloop.api import notebook_targets  # noqa: PLC0415 - as above
 

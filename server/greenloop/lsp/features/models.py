@@ -19,14 +19,14 @@ from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters.progress import ProgressLine
 from greenloop.lsp.runs.background_tasks import LongTasks
 from greenloop.lsp.runs.editor_model import AnswerStreams
-from greenloop.lsp.runs.goals import Goals, comment_in
+from greenloop.lsp.runs.goals import GoalChoices, comment_in
 from greenloop.project.settings import EDITOR
 
 TITLE = "Downloading the embedded model"
 
 
 def register(
-    server: LanguageServer, editor: Editor, goals: Goals, streams: AnswerStreams, long_tasks: LongTasks
+    server: LanguageServer, editor: Editor, goals: GoalChoices, streams: AnswerStreams, long_tasks: LongTasks
 ) -> None:
     client, settings, documents = editor.client, editor.settings, editor.documents
 

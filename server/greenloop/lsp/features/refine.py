@@ -16,14 +16,14 @@ from greenloop.lsp.connection.messages import REFINE, AnswerParams, answer_param
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters.diagnostics import RunDiagnostics
 from greenloop.lsp.presenters.notifications import applied_elsewhere
-from greenloop.lsp.presenters.refusals import Refusals
+from greenloop.lsp.presenters.refusals import RequestErrors
 from greenloop.lsp.presenters.test_diagnostics import FailingTests
 from greenloop.lsp.runs.background_tasks import LongTasks
 from greenloop.lsp.runs.drive import RunDriver
 from greenloop.lsp.runs.requests import RunStarter, command_scope, newest_offered, run_filter
 from greenloop.lsp.runs.restore import record_discarded
 from greenloop.lsp.runs.runs import Runs
-from greenloop.lsp.state.questions import Answer, Question
+from greenloop.lsp.state.questions import Question, UserReply
 from greenloop.lsp.state.run import Run
 from greenloop.lsp.testing.scheduler import TestScheduler
 from greenloop.wording.outcome import describe_improvement
@@ -38,7 +38,7 @@ def register(
     runs: Runs,
     run_diagnostics: RunDiagnostics,
     failing_tests: FailingTests,
-    refusals: Refusals,
+    refusals: RequestErrors,
     starter: RunStarter,
     driver: RunDriver,
     scheduler: TestScheduler,
@@ -142,16 +142,16 @@ def reply(run: Run) -> dict[str, Any]:
     }
 
 
-def _answer(question: Question, params: AnswerParams) -> Answer:
+def _answer(question: Question, params: AnswerParams) -> UserReply:
     """The answer to a question. Raises `JsonRpcInvalidParams` for an invalid one; the question stays open."""
     if params.answer is not None:
         if params.answer not in question.options:
             raise JsonRpcInvalidParams(f"'answer' must be one of: {', '.join(question.options) or 'none, a value'}.")
-        return Answer(option=params.answer)
+        return UserReply(option=params.answer)
     if question.options and question.typed_option is None:
         raise JsonRpcInvalidParams("This question takes one of its options, not a value.")
     try:
         value = parse_literal_input(params.value or "")
     except ValueError as error:
         raise JsonRpcInvalidParams(str(error)) from error
-    return Answer(option=question.typed_option, value=value)
+    return UserReply(option=question.typed_option, value=value)

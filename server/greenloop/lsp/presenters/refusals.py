@@ -42,7 +42,7 @@ def refusal_diagnostic(where: lsp.Range, code: str, message: str) -> lsp.Diagnos
     )
 
 
-class Refusals:
+class RequestErrors:
     """The refused requests of each file, at most one."""
 
     def __init__(self, store: DiagnosticsStore, documents: Documents) -> None:

@@ -18,7 +18,7 @@ from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters.notifications import applied_elsewhere, open_title
 from greenloop.lsp.runs import stored_tests
 from greenloop.lsp.runs.apply_edit import EditApplier
-from greenloop.lsp.runs.goals import Goals
+from greenloop.lsp.runs.goals import GoalChoices
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.results import TestResults
 from greenloop.lsp.state.run import Run, short_name
@@ -41,7 +41,9 @@ FurtherAction = tuple[lsp.CodeAction, str]  # an action that is only offered whe
 class AvailableActions:
     """The actions on runs and tests that make sense now."""
 
-    def __init__(self, editor: Editor, runs: Runs, results: TestResults, goals: Goals, applier: EditApplier) -> None:
+    def __init__(
+        self, editor: Editor, runs: Runs, results: TestResults, goals: GoalChoices, applier: EditApplier
+    ) -> None:
         self._client, self._documents = editor.client, editor.documents
         self._runs, self._results, self._goals = runs, results, goals
         self._applier, self._planner = applier, applier.planner

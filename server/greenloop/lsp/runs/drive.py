@@ -177,11 +177,11 @@ class RunDriver:
         opener = await self._models.opener(run)
         run.progress.status = "starting"
         engine = await self._engines.engine()
-        from greenloop.api.session import RefineSession, Request  # noqa: PLC0415 - the engine is imported now only
+        from greenloop.api.session import RefineRequest, RefineSession  # noqa: PLC0415 - the engine is imported now only
 
         target = run.target if run.target.qualname else run.target.selector
         texts = self._documents.open_texts(run.root)
-        request = Request(
+        request = RefineRequest(
             root=run.root,
             target=target,
             buffers=await asyncio.to_thread(snapshot, texts, run.root),

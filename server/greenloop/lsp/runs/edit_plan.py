@@ -12,7 +12,7 @@ from lsprotocol import types as lsp
 
 from greenloop.api.result_files import merge_text
 from greenloop.core.errors import WorkspaceError
-from greenloop.lsp.connection.convert import FileEdit, contains, workspace_edit
+from greenloop.lsp.connection.convert import DocumentEdit, contains, workspace_edit
 from greenloop.lsp.documents.disk import normalize, restore_style
 from greenloop.lsp.documents.notebooks import cell_changes
 from greenloop.lsp.editor import Editor
@@ -109,7 +109,7 @@ class EditPlanner:
     def workspace_edit(self, run: Run, changes: Sequence[TextChange]) -> lsp.WorkspaceEdit:
         """The changes as an edit of the editor's documents."""
         documents = self._documents
-        edits: list[FileEdit] = []
+        edits: list[DocumentEdit] = []
         for change in changes:
             path = run.root / change.path
             if documents.notebook_at(path) is not None:
@@ -117,17 +117,19 @@ class EditPlanner:
                 continue
             document = documents.document_at(path)
             version = document.version if document else None
-            edits.append(FileEdit(uri=documents.uri_of(path), before=change.current, after=change.new, version=version))
+            edits.append(
+                DocumentEdit(uri=documents.uri_of(path), before=change.current, after=change.new, version=version)
+            )
         codec = documents.position_codec
         return workspace_edit(edits, codec, document_changes=self._client.capabilities.document_changes)
 
-    def _cell_edits(self, run: Run, change: TextChange) -> list[FileEdit]:
+    def _cell_edits(self, run: Run, change: TextChange) -> list[DocumentEdit]:
         """A notebook's change as changes of its cells."""
         documents, path = self._documents, run.root / change.path
         notebook = documents.notebook(path, run.root)
         changes = cell_changes(notebook, change.current or "", change.new) if notebook else None
         uris = [uri for uri, _lines_before in documents.documents_of(path)]
         return [
-            FileEdit(uri=uris[n], before=before, after=after, version=documents.get_text_document(uris[n]).version)
+            DocumentEdit(uri=uris[n], before=before, after=after, version=documents.get_text_document(uris[n]).version)
             for n, before, after in changes or ()
         ]

@@ -24,7 +24,7 @@ from greenloop.lsp.presenters.notifications import name_cells, warning_sentences
 from greenloop.lsp.presenters.pages import Pages
 from greenloop.lsp.runs.edit_plan import EditPlanner
 from greenloop.lsp.runs.runs import Runs
-from greenloop.lsp.state.questions import Answer, Question
+from greenloop.lsp.state.questions import Question, UserReply
 from greenloop.lsp.state.run import Run
 from greenloop.wording.outcome import outcome_in_short
 
@@ -57,9 +57,9 @@ class EditorUser:
         value, self._value = self._value, ""
         return value or None
 
-    async def _ask(self, question: Question) -> Answer:
+    async def _ask(self, question: Question) -> UserReply:
         if self._is_silent:
-            return Answer()
+            return UserReply()
         run = self._run
         run.question = question
         self._runs.set_status(run, "waiting for your answer")
@@ -67,16 +67,16 @@ class EditorUser:
             answer = await self._wait_for_answer(question)
         finally:
             run.question, run.progress.status = None, ""
-            question.close(Answer())
+            question.close(UserReply())
             if self._client.capabilities.typed_answers:
                 self._client.notify(QUESTION_OVER, self._fields(question))
         self._is_silent = answer is None
-        return answer or Answer()
+        return answer or UserReply()
 
     def _fields(self, question: Question) -> dict[str, Any]:
         return {"uri": self._run.uri, "target": self._run.target.selector, "question": question.text}
 
-    async def _wait_for_answer(self, question: Question) -> Answer | None:
+    async def _wait_for_answer(self, question: Question) -> UserReply | None:
         """The answer; None where none came in time."""
         if self._client.capabilities.typed_answers:
             fields = {**self._fields(question), "options": list(question.options), "seconds": SHOWN}
@@ -91,20 +91,20 @@ class EditorUser:
             await asyncio.wait(either, timeout=SHOWN, return_when=asyncio.FIRST_COMPLETED)
             if question.answered.done() or not request.done():
                 return question.answered.result() if question.answered.done() else None
-            return Answer(option=request.result())
+            return UserReply(option=request.result())
         except JsonRpcException:
             # The editor declared that it can ask, but refuses.
             return await self._point_to_actions(question)
         finally:
             request.cancel()
 
-    async def _point_to_actions(self, question: Question) -> Answer | None:
+    async def _point_to_actions(self, question: Question) -> UserReply | None:
         instruction = f"choose an answer among the code actions of {self._run.name}"
         self._client.show_message(f"{question.text} To answer, {instruction}.")
         return await _within(question, BY_ACTION)
 
 
-async def _within(question: Question, seconds: float) -> Answer | None:
+async def _within(question: Question, seconds: float) -> UserReply | None:
     await asyncio.wait({question.answered}, timeout=seconds)
     return question.answered.result() if question.answered.done() else None
 

@@ -15,7 +15,7 @@ from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.results import TestResults
 
 
-class Goals:
+class GoalChoices:
     """Goals that the user can choose for functions that pass their tests."""
 
     def __init__(self, settings: SettingsLoader, runs: Runs, results: TestResults) -> None:

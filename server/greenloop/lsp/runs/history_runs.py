@@ -28,7 +28,7 @@ from greenloop.lsp.state.run import Phase, Run, RunRequest, RunResult
 from greenloop.project.settings import Settings, state_folder
 
 if TYPE_CHECKING:
-    from greenloop.api.history import Basis, Record
+    from greenloop.api.history import Basis, StoredRun
 
 # Seconds. Results older than a week are not restored.
 OLDEST = 7 * 24 * 3600.0
@@ -41,7 +41,7 @@ _SILENT = {StopReason.CANCELLED, StopReason.ALREADY_GREEN}
 class EarlierRun:
     """The newest run of its target by a process that has ended; `is_finished` is False for an interrupted run."""
 
-    record: Record
+    record: StoredRun
     basis: Basis | None
 
     @property

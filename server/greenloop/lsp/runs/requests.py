@@ -14,7 +14,7 @@ from greenloop.lsp.connection.messages import RefineParams, command_argument, po
 from greenloop.lsp.documents import locations
 from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.editor import Editor
-from greenloop.lsp.presenters.refusals import Refusals
+from greenloop.lsp.presenters.refusals import RequestErrors
 from greenloop.lsp.runs.drive import RunDriver
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.run import Run
@@ -23,7 +23,7 @@ from greenloop.lsp.state.run import Run
 class RunStarter:
     """Finds what a request means, and gives it to the driver."""
 
-    def __init__(self, editor: Editor, refusals: Refusals, driver: RunDriver) -> None:
+    def __init__(self, editor: Editor, refusals: RequestErrors, driver: RunDriver) -> None:
         self._client, self._documents, self._settings = editor.client, editor.documents, editor.settings
         self._refusals, self._driver = refusals, driver
 

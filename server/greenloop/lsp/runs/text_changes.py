@@ -15,7 +15,7 @@ from greenloop.lsp.presenters.notifications import RunNotifications
 from greenloop.lsp.runs.apply_edit import EditApplier
 from greenloop.lsp.runs.restore import record_applied
 from greenloop.lsp.runs.runs import Runs
-from greenloop.lsp.state.questions import Answer
+from greenloop.lsp.state.questions import UserReply
 from greenloop.lsp.state.run import Run
 
 
@@ -40,7 +40,7 @@ class TextChanges:
         """Closes the questions of runs whose document was closed."""
         for run in self._runs:
             if run.question is not None and run.uri in uris:
-                run.question.close(Answer())
+                run.question.close(UserReply())
 
     def cancel_unless_reopened(self, uris: Collection[str]) -> None:
         """Cancels the runs started from closed documents, unless one of them is reopened at once."""

@@ -12,7 +12,7 @@ LONGEST = 120  # maximum characters of a question in a title
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class UserReply:
     """The chosen option, and the value typed for it; no option: the question ended without an answer."""
 
     option: str | None = None
@@ -25,7 +25,7 @@ class Question:
 
     text: str
     options: Sequence[str] = ()
-    answered: asyncio.Future[Answer] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    answered: asyncio.Future[UserReply] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
     @property
     def simple_options(self) -> list[str]:
@@ -42,6 +42,6 @@ class Question:
         text = self.text if len(self.text) <= LONGEST else self.text[: LONGEST - 1] + "…"
         return f"{text} {option}"
 
-    def close(self, answer: Answer) -> None:
+    def close(self, answer: UserReply) -> None:
         if not self.answered.done():
             self.answered.set_result(answer)

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from greenloop.api.events_json import attempt_object, finished_object
-from greenloop.api.history import History, Record, find_record
+from greenloop.api.history import History, StoredRun, find_record
 from greenloop.core.errors import UsageError
 from greenloop.core.text.diff import diff_files
-from greenloop.mcp.answers import Run, Runs, RunsReply, reply, tried
+from greenloop.mcp.answers import RunAnswer, RunsAnswer, RunsReply, reply, tried
 from greenloop.mcp.arguments import Root
 from greenloop.mcp.context import ServiceContext, service_of, tell_errors
 from greenloop.serving.service import Service
@@ -31,8 +31,8 @@ async def history(
     if run:
         record = find_run(service, run)
         outcome = record.outcome
-        answer = Runs(
-            runs=[Run(**_line(record))],
+        answer = RunsAnswer(
+            runs=[RunAnswer(**_line(record))],
             message=outcome.message if outcome else "",
             diff=diff_files(outcome.before, outcome.after) if outcome else "",
             kind=record.kind.value if record.kind else None,
@@ -42,10 +42,10 @@ async def history(
         return reply(answer)
     with History.open() as store:
         rows = [_line(each) for each in store.runs(service.find_folder(root), limit=limit)]
-    return reply(Runs(runs=[Run(**row) for row in rows]))
+    return reply(RunsAnswer(runs=[RunAnswer(**row) for row in rows]))
 
 
-def find_run(service: Service, number: int) -> Record:
+def find_run(service: Service, number: int) -> StoredRun:
     """Returns a stored run of one of the roots. Raises `UsageError` where there is none."""
     record = find_record(number)
     if record is None:
@@ -54,7 +54,7 @@ def find_run(service: Service, number: int) -> Record:
     return record
 
 
-def _line(record: Record) -> dict[str, Any]:
+def _line(record: StoredRun) -> dict[str, Any]:
     outcome = record.outcome
     return {
         "run": record.id,
@@ -71,7 +71,7 @@ def _line(record: Record) -> dict[str, Any]:
     }
 
 
-def run_object(record: Record) -> dict[str, Any]:
+def run_object(record: StoredRun) -> dict[str, Any]:
     """A run with its attempts; the answers of models are left out."""
     attempts = [
         {name: row[name] for name in ATTEMPT_FIELDS} | {"looks": [look["summary"] for look in row["looks"]]}

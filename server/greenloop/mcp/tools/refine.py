@@ -7,14 +7,14 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from greenloop.api.events_json import event_object
-from greenloop.api.session import RefineSession, Request
+from greenloop.api.session import RefineRequest, RefineSession
 from greenloop.core.errors import WorkspaceError
 from greenloop.core.events import Event, Looked, Planned, Started, Tested
 from greenloop.core.records.goal import Goal
 from greenloop.mcp.answers import RefinedReply, answer_of_run, reply
 from greenloop.mcp.arguments import Root, Seconds, Text
 from greenloop.mcp.client_model import CLIENT, ClientModel
-from greenloop.mcp.client_user import ClientUser
+from greenloop.mcp.client_user import McpUser
 from greenloop.mcp.context import ServiceContext, service_of, tell_errors
 from greenloop.mcp.progress import report_progress
 from greenloop.wording.model import describe_asking, describe_model
@@ -68,9 +68,9 @@ async def refine(
 
     async with report_progress(context) as report:
         session = RefineSession(
-            Request(root=folder, target=target, comment=comment, goal=goal),
+            RefineRequest(root=folder, target=target, comment=comment, goal=goal),
             settings=settings,
-            user=ClientUser(context),
+            user=McpUser(context),
             model=ClientModel(context, settings) if model == CLIENT else None,
             pool=service.pool,
             report_status=report,

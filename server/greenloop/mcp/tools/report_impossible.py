@@ -9,7 +9,7 @@ from pydantic import Field
 from greenloop.api.testing import explain
 from greenloop.mcp.answers import Reported, ReportedReply, failure_of, first_of, reply, shorten
 from greenloop.mcp.arguments import Root, Seconds, Text
-from greenloop.mcp.client_user import ClientUser
+from greenloop.mcp.client_user import McpUser
 from greenloop.mcp.context import ServiceContext, service_of, tell_errors
 from greenloop.mcp.progress import report_progress
 
@@ -44,7 +44,7 @@ async def report_impossible(
         if not baseline.passing:
             report("asking the user")
             question = f"An agent says that {target} cannot pass: {shorten(reason, 1000)} May the test be changed?"
-            allowed = await ClientUser(context).confirm(question)
+            allowed = await McpUser(context).confirm(question)
     lists, _more = first_of(
         {"failing": [failure_of(case) for case in baseline.attempt.verdict.cases if not case.passed]}
     )

@@ -19,7 +19,7 @@ FRUITLESS = 1  # texts that may turn out equal to known ones, beside those that 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Token:
+class LikelyToken:
     """A token with its text and log probability."""
 
     number: int
@@ -31,8 +31,8 @@ class Token:
 class Step:
     """A token that was written, and the most probable ones for its place."""
 
-    token: Token
-    rivals: Sequence[Token]
+    token: LikelyToken
+    rivals: Sequence[LikelyToken]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class Beginning:
     text: str = ""
     logprob: float = 0.0
 
-    def extended(self, token: Token) -> Beginning:
+    def extended(self, token: LikelyToken) -> Beginning:
         return Beginning(
             numbers=(*self.numbers, token.number),
             text=self.text + token.text,
@@ -116,7 +116,7 @@ def read_steps(event: dict[str, Any]) -> list[Step]:
     ]
 
 
-def _read_token(row: dict[str, Any]) -> Token:
-    return Token(
+def _read_token(row: dict[str, Any]) -> LikelyToken:
+    return LikelyToken(
         number=row["id"], text=bytes(row.get("bytes", ())).decode("utf-8", "replace"), logprob=float(row["logprob"])
     )

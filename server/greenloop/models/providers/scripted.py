@@ -24,7 +24,7 @@ REMEDY = 'Each line must be one JSON string, {"infill": "text"}, or {"calls": [[
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class ScriptedAnswer:
     """A line of the file; `fills`: it answers an infill."""
 
     text: str
@@ -42,7 +42,7 @@ def create(name: str, settings: Settings) -> Scripted:  # noqa: ARG001 - the sig
     return (InfillingScripted if any(answer.fills for answer in script) else Scripted)(name, path, script)
 
 
-def answers(path: Path) -> list[Answer]:
+def answers(path: Path) -> list[ScriptedAnswer]:
     """The answers in the file, in order; blank lines do not count."""
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
@@ -54,7 +54,7 @@ def answers(path: Path) -> list[Answer]:
     return [_answer(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
 
 
-def _answer(path: Path, number: int, line: str) -> Answer:
+def _answer(path: Path, number: int, line: str) -> ScriptedAnswer:
     try:
         answer = json.loads(line)
     except json.JSONDecodeError as error:
@@ -63,12 +63,12 @@ def _answer(path: Path, number: int, line: str) -> Answer:
             remedy=REMEDY,
         ) from error
     if isinstance(answer, str):
-        return Answer(text=answer)
+        return ScriptedAnswer(text=answer)
     if isinstance(answer, dict) and isinstance(answer.get("infill"), str):
-        return Answer(text=answer["infill"], fills=True)
+        return ScriptedAnswer(text=answer["infill"], fills=True)
     try:
         calls = [(name, json.dumps(arguments)) for name, arguments in answer["calls"]]
-        return Answer(
+        return ScriptedAnswer(
             text=str(answer.get("text", "")),
             calls=tuple(
                 ToolCall(id=f"call_{number}_{index}", name=str(name), arguments=arguments)
@@ -85,7 +85,7 @@ def _answer(path: Path, number: int, line: str) -> Answer:
 class Scripted:
     """Owns two positions in the script: one among the chat answers, one among the infills."""
 
-    def __init__(self, name: str, path: Path, script: list[Answer]) -> None:
+    def __init__(self, name: str, path: Path, script: list[ScriptedAnswer]) -> None:
         self._name = name
         self._path = path
         self._script = {kind: [answer for answer in script if answer.fills is kind] for kind in (False, True)}

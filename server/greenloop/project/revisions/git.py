@@ -40,7 +40,7 @@ _POINTER = re.compile(rb"version https://git-lfs\.github\.com/spec/v1\n(?:.*\n)*
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class TreeEntry:
     """A file of a revision. `path` is relative to the workspace; `submodule` is the one it lies in, or empty."""
 
     path: str
@@ -53,7 +53,7 @@ class Entry:
 class Tree:
     """The files of a revision by path; `missing_submodules` are those whose revision is not in this clone."""
 
-    entries: Mapping[str, Entry] = field(default_factory=dict)
+    entries: Mapping[str, TreeEntry] = field(default_factory=dict)
     missing_submodules: tuple[str, ...] = ()
 
 
@@ -123,7 +123,7 @@ class Repository:
             tree_id = next((oid for mode, name, oid in children if name == part and mode == FOLDER), "")
             if not tree_id:
                 return Tree()
-        entries: dict[str, Entry] = {}
+        entries: dict[str, TreeEntry] = {}
         unread: list[str] = []
         level = {"": tree_id}
         while level:
@@ -135,7 +135,7 @@ class Repository:
                     if mode == FOLDER:
                         next_level[f"{path}/"] = oid
                     else:
-                        self._add(Entry(path=path, mode=mode, oid=oid), entries, unread)
+                        self._add(TreeEntry(path=path, mode=mode, oid=oid), entries, unread)
             level = next_level
         return Tree(entries=entries, missing_submodules=tuple(unread))
 
@@ -145,7 +145,7 @@ class Repository:
         The index is the one that `GIT_INDEX_FILE` names, as git does in a hook, else the repository's own.
         Raises `CannotVerifyError` for a file with conflicts.
         """
-        entries: dict[str, Entry] = {}
+        entries: dict[str, TreeEntry] = {}
         unread: list[str] = []
         for row in filter(None, self.output("ls-files", "--stage", "-z", index=True).split(b"\0")):
             description, _tab, name = row.partition(b"\t")
@@ -155,10 +155,10 @@ class Repository:
                 raise CannotVerifyError(
                     f"{path} has conflicts that are not resolved.", remedy=f"Resolve them, then `git add {path}`."
                 )
-            self._add(Entry(path=path, mode=mode, oid=oid), entries, unread)
+            self._add(TreeEntry(path=path, mode=mode, oid=oid), entries, unread)
         return Tree(entries=entries, missing_submodules=tuple(unread))
 
-    def _add(self, entry: Entry, entries: dict[str, Entry], unread: list[str]) -> None:
+    def _add(self, entry: TreeEntry, entries: dict[str, TreeEntry], unread: list[str]) -> None:
         """Adds a file, or what a submodule has; the path of one that is not checked out goes to `unread`."""
         if entry.mode != MODULE:
             entries[entry.path] = entry
@@ -183,13 +183,13 @@ class Repository:
         }
         return Tree(entries=entries, missing_submodules=tuple(f"{path}/{name}" for name in tree.missing_submodules))
 
-    def contents(self, entries: Iterable[Entry]) -> dict[str, bytes]:
+    def contents(self, entries: Iterable[TreeEntry]) -> dict[str, bytes]:
         """The files' committed contents by path: no filters, no line endings converted.
 
         Raises `CannotVerifyError` when an object is not in this clone.
         """
         contents: dict[str, bytes] = {}
-        modules: dict[str, list[Entry]] = {}
+        modules: dict[str, list[TreeEntry]] = {}
         for entry in entries:
             modules.setdefault(entry.submodule, []).append(entry)
         for module, module_entries in modules.items():
@@ -275,7 +275,7 @@ def git_environment(environ: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def is_same(entry: Entry, data: bytes) -> bool:
+def is_same(entry: TreeEntry, data: bytes) -> bool:
     """Is this the revision's content, possibly with the CRLF line endings of a checkout?"""
     if _object_id(data, entry.oid) == entry.oid:
         return True

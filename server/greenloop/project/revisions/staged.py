@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 from greenloop.project.hidden import is_masked
 from greenloop.project.revisions import revision as working_tree
 from greenloop.project.revisions.changes import find_changes, read_judges, trusted_paths
-from greenloop.project.revisions.git import LINK, Entry, Repository, Tree, lfs_content
+from greenloop.project.revisions.git import LINK, Repository, Tree, TreeEntry, lfs_content
 from greenloop.project.revisions.judging import IMPORTABLE, IsInstalled
 from greenloop.project.revisions.revision import Revision
 
@@ -114,15 +114,15 @@ def _changed(tree: Tree, index: Tree) -> list[str]:
     return [path for path, entry in tree.entries.items() if _identity(index.entries.get(path)) != _identity(entry)]
 
 
-def _new(tree: Tree, index: Tree) -> Mapping[str, Entry]:
+def _new(tree: Tree, index: Tree) -> Mapping[str, TreeEntry]:
     return {path: entry for path, entry in index.entries.items() if path not in tree.entries}
 
 
-def _content(repository: Repository, entry: Entry) -> bytes:
+def _content(repository: Repository, entry: TreeEntry) -> bytes:
     return repository.contents([entry])[entry.path]
 
 
-def _identity(entry: Entry | None) -> tuple[str, bool] | None:
+def _identity(entry: TreeEntry | None) -> tuple[str, bool] | None:
     return None if entry is None else (entry.oid, entry.mode == LINK)
 
 

@@ -31,7 +31,7 @@ class ChangedFunction:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part:
+class ChangedPart:
     """A function or an assignment in a text, by its lines."""
 
     path: str
@@ -39,7 +39,7 @@ class Part:
     end: int
 
 
-def find_changed_parts(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Part, ...]:
+def find_changed_parts(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[ChangedPart, ...]:
     """Returns the functions and assignments of the new texts that are new or mean something else than before."""
     return tuple(
         part
@@ -49,7 +49,7 @@ def find_changed_parts(before: Mapping[str, str], after: Mapping[str, str]) -> t
     )
 
 
-def _parts_of(path: str, before: str, after: str) -> Iterator[Part]:
+def _parts_of(path: str, before: str, after: str) -> Iterator[ChangedPart]:
     old_module, new_module = parse_module(before), parse_module(after)
     if isinstance(new_module, SyntaxError):
         return
@@ -59,7 +59,7 @@ def _parts_of(path: str, before: str, after: str) -> Iterator[Part]:
     rows = after.split("\n")
     for name, node in {**_functions(new_module), **assignments_in(after)}.items():
         if name not in old or _words(node) != _words(old[name]):
-            yield Part(path=path, start=start_line(node, rows), end=node.end_lineno or node.lineno)
+            yield ChangedPart(path=path, start=start_line(node, rows), end=node.end_lineno or node.lineno)
 
 
 def find_changed_functions(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[ChangedFunction, ...]:

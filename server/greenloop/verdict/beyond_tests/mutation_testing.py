@@ -17,7 +17,7 @@ from greenloop.core.fingerprint import code_digest
 from greenloop.core.python.ast_source import DEFINITIONS, compile_error, parse_module, statement_blocks, walk_code
 from greenloop.core.text.diff import diff_hunks, keep_ends, split_lines, with_plain_ends
 from greenloop.drafting.candidates.changes.one_token import one_token_changes
-from greenloop.verdict.beyond_tests.changed_functions import Part
+from greenloop.verdict.beyond_tests.changed_functions import ChangedPart
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 from greenloop_sandbox import Session, TestRun, WatchedLines, case_results
 from greenloop_sandbox.report.traces import LineTrace, line_traces
@@ -108,7 +108,7 @@ def _tokens(line: str) -> list[str]:
 
 
 def make_mutants(
-    texts: Mapping[str, str], parts: Sequence[Part], lines: Mapping[str, frozenset[int]] | None = None
+    texts: Mapping[str, str], parts: Sequence[ChangedPart], lines: Mapping[str, frozenset[int]] | None = None
 ) -> list[Mutant]:
     """Returns the changes of these parts that compile and are not equivalent, one of each line first.
 
@@ -152,7 +152,7 @@ async def measure(
     session: Session,
     run: TestRun,
     texts: Mapping[str, str],
-    parts: Sequence[Part],
+    parts: Sequence[ChangedPart],
     *,
     lines: Mapping[str, frozenset[int]] | None = None,
     seconds: float = TOTAL_SECONDS,
@@ -220,7 +220,7 @@ async def _is_noticed(
     return not green <= passed
 
 
-def _body(part: Part, text: str, lines: Mapping[str, frozenset[int]] | None) -> list[int]:
+def _body(part: ChangedPart, text: str, lines: Mapping[str, frozenset[int]] | None) -> list[int]:
     """The lines on which the part's statements begin, without docstrings and definitions."""
     statements = (node for node in walk_code(text) if isinstance(node, ast.stmt) and not isinstance(node, DEFINITIONS))
     found = {each.lineno for each in statements if part.start <= each.lineno <= part.end and not _says_nothing(each)}

@@ -15,7 +15,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.summary import CANNOT
-from greenloop.drafting.candidates.answers.file_edits import Files
+from greenloop.drafting.candidates.answers.file_edits import EditedFiles
 from greenloop.engine.conversation.reading import read_turn
 from greenloop.project.editable import why_not_editable
 from shop_run import block
@@ -25,7 +25,7 @@ OTHER = "def h(x):\n    return x\n"
 WORKSPACE = {"m.py": CODE, "other.py": OTHER, "data.json": "{}\n"}
 F = Region(path="m.py", qualname="f", start=4, end=5)
 PROBLEM = Problem(root=Path("/w"), spec=Spec(), regions=(F,), originals={"m.py": CODE}, files={"m.py": CODE})
-FILES = Files(
+FILES = EditedFiles(
     text_of=WORKSPACE.get,
     known=["m.py"],
     why_not=lambda path: why_not_editable(path, Path("/w"), patterns=None, masked=()),

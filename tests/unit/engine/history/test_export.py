@@ -12,7 +12,7 @@ from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verifi
 from greenloop.core.records.spec import Case, Provenance, Spec
 from greenloop.engine.history.export import cleaner, export_run, list_requirements
 from greenloop.engine.history.provenance import Basis
-from greenloop.engine.history.rows import Record
+from greenloop.engine.history.rows import StoredRun
 from greenloop.engine.history.run_file import FileEdit, format_run_file
 
 CASE = Case(id="test_m.py::test_a", path="test_m.py", line=1)
@@ -28,7 +28,7 @@ BASIS = Basis(
 
 
 @pytest.fixture
-def record(tmp_path) -> Record:
+def record(tmp_path) -> StoredRun:
     outcome = Outcome(
         solved=True,
         verified=Verified.VERIFIED,
@@ -39,7 +39,7 @@ def record(tmp_path) -> Record:
         after={"m.py": "A = 2\n", "test_m.py": "# written\n", "same.py": ""},
         evidence=Evidence(warnings=(f"It reads {tmp_path}/data.",)),
     )
-    return Record(
+    return StoredRun(
         id=7,
         root=str(tmp_path),
         target=CASE.id,

@@ -6,13 +6,13 @@ from math import log
 
 import pytest
 
-from greenloop.models.embedded.continuations import Beginning, Step, Token, best_texts, read_steps
+from greenloop.models.embedded.continuations import Beginning, LikelyToken, Step, best_texts, read_steps
 
 WORDS = ["if", " a", " b", " >", " >=", " 0", " 1", ":", "else", "\n", ""]
 
 
-def token(text: str, probability: float) -> Token:
-    return Token(number=WORDS.index(text), text=text, logprob=log(probability))
+def token(text: str, probability: float) -> LikelyToken:
+    return LikelyToken(number=WORDS.index(text), text=text, logprob=log(probability))
 
 
 class Engine:

@@ -6,7 +6,7 @@ import pytest
 
 from greenloop.core.errors import ModelError
 from greenloop.core.ports import slots
-from greenloop.core.records.model import ChatRequest, Kind, Message, Role
+from greenloop.core.records.model import ChatRequest, Message, ModelKind, Role
 from greenloop.models import roles
 from greenloop.models.embedded import hardware
 from greenloop.models.kinds import kind_of
@@ -25,7 +25,7 @@ async def test_where_there_is_no_model_nothing_is_asked(settings, monkeypatch):
     await models.check()
     model = await models.model_for(Role.DRAFTER)
     assert (model.name, models.name_of(Role.DRAFTER), slots(model)) == ("none", "none", 0)
-    assert kind_of(model.name, settings) is Kind.SMALL
+    assert kind_of(model.name, settings) is ModelKind.SMALL
     with pytest.raises(ModelError, match="^That needs a model: "):
         await model.complete(ChatRequest(messages=(Message(role="user", content="?"),), role=Role.DRAFTER), print)
     await models.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from greenloop_sandbox import Execution
-from greenloop_sandbox.report.traces import Step, line_traces
+from greenloop_sandbox.report.traces import TracedStep, line_traces
 
 RECORD = {
     "kind": "watch", "seq": 3, "id": "t", "files": ["m.py"], "hits": [[0, 2, 5]], "steps": [[0, 2, 1, {"x": "1"}]],
@@ -14,7 +14,7 @@ RECORD = {
 def test_a_record_is_read():
     found = line_traces(Execution(records=(RECORD,)))["t"]
     assert found.lines == {"m.py": {2: 5}}
-    assert found.steps == (Step(path="m.py", line=2, call=1, values={"x": "1"}),)
+    assert found.steps == (TracedStep(path="m.py", line=2, call=1, values={"x": "1"}),)
     assert (found.gap, found.left_out) == (1, 0)
 
 

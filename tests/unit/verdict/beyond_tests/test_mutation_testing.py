@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.verdict.beyond_tests.changed_functions import Part
+from greenloop.verdict.beyond_tests.changed_functions import ChangedPart
 from greenloop.verdict.beyond_tests.mutation_testing import describe_mutant, make_mutants
 
 TEXT = """\
@@ -18,13 +18,13 @@ class Box:
             return True
         return n == 7
 """
-METHOD = Part(path="m.py", start=5, end=9)
+METHOD = ChangedPart(path="m.py", start=5, end=9)
 
 
 @pytest.mark.parametrize("ends", ["\n", "\r\n"], ids=["LF", "CRLF"])
 def test_changes_are_made_in_the_whole_text(ends):
     text = TEXT.replace("\n", ends)
-    found = make_mutants({"m.py": text}, [METHOD, Part(path="m.py", start=1, end=1)])
+    found = make_mutants({"m.py": text}, [METHOD, ChangedPart(path="m.py", start=1, end=1)])
     assert {each.line for each in found} == {1, 7, 8, 9}
     assert len({each.text for each in found}) == len(found)
     for each in found:

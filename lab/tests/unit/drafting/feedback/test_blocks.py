@@ -6,13 +6,13 @@ import ast
 import textwrap
 
 from greenloop_lab.drafting.feedback._blocks import basic_blocks, block_visits
-from greenloop_sandbox.report.traces import LineTrace, Step
+from greenloop_sandbox.report.traces import LineTrace, TracedStep
 
 CODE = "def total(items):\n    s = 0\n    t = 1\n    for i in items:\n        s = i\n    return s\n"
 
 
-def steps(*told: tuple[int, dict[str, str]], call: int = 1) -> tuple[Step, ...]:
-    return tuple(Step(path="m.py", line=line, call=call, values=values) for line, values in told)
+def steps(*told: tuple[int, dict[str, str]], call: int = 1) -> tuple[TracedStep, ...]:
+    return tuple(TracedStep(path="m.py", line=line, call=call, values=values) for line, values in told)
 
 
 RAN = steps(

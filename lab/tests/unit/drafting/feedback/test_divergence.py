@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from greenloop_lab.drafting.feedback._divergence import first_divergence
-from greenloop_sandbox.report.traces import LineTrace, Step
+from greenloop_sandbox.report.traces import LineTrace, TracedStep
 
 
 def trace(*told: tuple[int, dict[str, str]], **more) -> LineTrace:
-    steps = tuple(Step(path="m.py", line=line, call=call, values=values) for call, line, values in told)
+    steps = tuple(TracedStep(path="m.py", line=line, call=call, values=values) for call, line, values in told)
     return LineTrace(lines={}, steps=steps, **more)
 
 

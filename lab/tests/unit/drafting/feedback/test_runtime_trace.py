@@ -17,7 +17,7 @@ from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop_lab.drafting.feedback import ldb, runtime_trace
 from greenloop_sandbox import CaseResult, Execution, Failure, Frame, WatchedLines
-from greenloop_sandbox.report.traces import Step
+from greenloop_sandbox.report.traces import TracedStep
 
 CODE = "def total(items):\n    s = 0\n    t = 1\n    for i in items:\n        s = i\n    return s\n"
 TEST = "from m import total\n\ndef test_it():\n    assert total([1, 2]) == 3\n"
@@ -43,8 +43,8 @@ def attempt(**more) -> Attempt:
     return replace(Attempt(number=1, verdict=Verdict(status=Status.FAILED, cases=(case,))), **more)
 
 
-def steps(*told: tuple[int, dict[str, str]], call: int = 1) -> tuple[Step, ...]:
-    return tuple(Step(path="m.py", line=line, call=call, values=values) for line, values in told)
+def steps(*told: tuple[int, dict[str, str]], call: int = 1) -> tuple[TracedStep, ...]:
+    return tuple(TracedStep(path="m.py", line=line, call=call, values=values) for line, values in told)
 
 
 RAN = steps(

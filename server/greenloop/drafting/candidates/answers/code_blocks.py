@@ -55,7 +55,7 @@ class Block:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Edit:
+class BlockEdit:
     """Lines to search and their replacement; `closed` is false where the answer ended inside.
 
     `path` is the file that the edit, or one before it, names, as written there; `is_deletion`: that file is to go.
@@ -109,22 +109,22 @@ def find_blocks(text: str) -> list[Block]:
     return _unfenced_blocks(text.split("\n"))
 
 
-def find_edits(text: str) -> list[Edit]:
+def find_edits(text: str) -> list[BlockEdit]:
     """The search/replace blocks of an answer, in order; each is about the file that was named last."""
-    result: list[Edit] = []
+    result: list[BlockEdit] = []
     search: list[str] = []
     replace: list[str] = []
     state = path = ""
     for line in text.split("\n"):
         if _SEARCH.match(line) and state != "search":
             if state:
-                result.append(Edit(search=tuple(search), replace=tuple(replace), closed=False, path=path))
+                result.append(BlockEdit(search=tuple(search), replace=tuple(replace), closed=False, path=path))
             path = named_path(line) or path
             state, search, replace = "search", [], []
         elif state == "search" and _DIVIDER.match(line):
             state = "replace"
         elif state == "replace" and _REPLACE.match(line):
-            result.append(Edit(search=tuple(search), replace=tuple(replace), path=path))
+            result.append(BlockEdit(search=tuple(search), replace=tuple(replace), path=path))
             state = ""
         elif state == "search":
             search.append(line)
@@ -133,7 +133,7 @@ def find_edits(text: str) -> list[Edit]:
         else:
             path = named_path(line) or path
     if state:
-        result.append(Edit(search=tuple(search), replace=tuple(replace), closed=False, path=path))
+        result.append(BlockEdit(search=tuple(search), replace=tuple(replace), closed=False, path=path))
     return result
 
 

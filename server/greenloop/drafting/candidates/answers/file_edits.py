@@ -19,7 +19,7 @@ from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import keep_ends, main_line_end, with_plain_ends
 from greenloop.drafting.candidates.answers import code_blocks, parse_answer, unified_diff
 from greenloop.drafting.candidates.answers.changed_regions import changed_regions, with_file
-from greenloop.drafting.candidates.answers.code_blocks import Edit
+from greenloop.drafting.candidates.answers.code_blocks import BlockEdit
 from greenloop.drafting.candidates.answers.line_edits import (
     Place,
     find_places,
@@ -36,7 +36,7 @@ SHOWN = 120  # characters of a line that is named
 
 
 @dataclass(frozen=True, kw_only=True)
-class Files:
+class EditedFiles:
     """The files that an answer may be about.
 
     `text_of` returns the user's text of a workspace file (None: there is none); `known` are those that the model was
@@ -65,7 +65,7 @@ class Reading:
 class _Change:
     """The texts while edits are applied to them; `base` has those of the attempt that the answer builds on."""
 
-    files: Files
+    files: EditedFiles
     base: Mapping[str, str]
     texts: dict[str, str] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
@@ -86,7 +86,7 @@ class _Change:
 def read(
     answer: str,
     problem: Problem,
-    files: Files,
+    files: EditedFiles,
     *,
     bases: Sequence[Candidate | None] = (None,),
     truncated: bool = False,
@@ -119,7 +119,7 @@ def _own_texts(problem: Problem, base: Candidate | None) -> dict[str, str]:
     return {**{path: text for path, text in problem.originals.items() if text is not None}, **composed}
 
 
-def _apply(change: _Change, edits: Sequence[Edit]) -> Finding | None:
+def _apply(change: _Change, edits: Sequence[BlockEdit]) -> Finding | None:
     """Applies the edits one after the other; returns why one of them cannot be."""
     for edit in edits:
         path = change.resolve(edit.path)
@@ -138,7 +138,7 @@ def _apply(change: _Change, edits: Sequence[Edit]) -> Finding | None:
     return None
 
 
-def _add(change: _Change, path: str, edit: Edit) -> Finding | None:
+def _add(change: _Change, path: str, edit: BlockEdit) -> Finding | None:
     """Writes a new file, imports among those of one, or lines at its end: the search is empty."""
     if not path:
         return Finding(error_class=NOT_FOUND, message="A block without lines to search must name its file.")
@@ -154,7 +154,7 @@ def _add(change: _Change, path: str, edit: Edit) -> Finding | None:
     return None
 
 
-def _replace(change: _Change, path: str, edit: Edit) -> Finding | None:
+def _replace(change: _Change, path: str, edit: BlockEdit) -> Finding | None:
     """Replaces the searched lines in the named file, else in the only shown file that has them."""
     named = [path] if path and change.text(path) is not None else []
     others = [each for each in change.files.known if each not in named and not change.files.why_not(each)]
@@ -175,7 +175,7 @@ class _Match:
     """An edit, or a variant of it with less around its change, and its place in the lines of a file."""
 
     path: str
-    edit: Edit
+    edit: BlockEdit
     rows: Sequence[str]
     place: Place
 
@@ -186,7 +186,7 @@ class _Match:
         change.texts[self.path] = keep_ends(old, "\n".join(rows), main_line_end(old))
 
 
-def _find(change: _Change, path: str, edit: Edit) -> _Match | None:
+def _find(change: _Change, path: str, edit: BlockEdit) -> _Match | None:
     """The only place of an edit in a file; of several, that nearest to the line that it names. None: no such place."""
     rows = with_plain_ends(change.text(path) or "").split("\n")
     for variant in relaxed_variants(edit):
@@ -198,7 +198,7 @@ def _find(change: _Change, path: str, edit: Edit) -> _Match | None:
     return None
 
 
-def _not_found(change: _Change, path: str, edit: Edit) -> Finding:
+def _not_found(change: _Change, path: str, edit: BlockEdit) -> Finding:
     shown = path if path and change.text(path) is not None else ""
     if path and not shown:
         return Finding(error_class=NOT_FOUND, message=f"There is no file `{path}`.")
@@ -220,7 +220,7 @@ def _not_found(change: _Change, path: str, edit: Edit) -> Finding:
     return Finding(error_class=NOT_FOUND, message=message)
 
 
-def _first_line(edit: Edit) -> str:
+def _first_line(edit: BlockEdit) -> str:
     return f"`{next(line.strip() for line in edit.search if line.strip())[:SHOWN]}`"
 
 
@@ -247,7 +247,7 @@ def _changed_base(problem: Problem, change: _Change) -> dict[str, str]:
 # -- answers with code alone ----------------------------------------------------------------------------------------
 
 
-def _read_code(text: str, problem: Problem, files: Files, *, truncated: bool) -> Reading:
+def _read_code(text: str, problem: Problem, files: EditedFiles, *, truncated: bool) -> Reading:
     """Reads whole functions and whole new files; a file that is named is known to the problem then."""
     change, others = _Change(files=files, base={}), list[code_blocks.Block]()
     blocks = code_blocks.find_blocks(text)

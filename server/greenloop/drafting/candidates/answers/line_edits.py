@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from greenloop.core.python.indentation import indentation_of
 from greenloop.core.text.similar import closest
-from greenloop.drafting.candidates.answers.code_blocks import Edit
+from greenloop.drafting.candidates.answers.code_blocks import BlockEdit
 
 FUZZ = 3  # context lines that may be wrong at each end of a hunk before all of its context is ignored
 COMPARISONS: tuple[Callable[[str], str], ...] = (str, str.rstrip, str.strip)
@@ -28,7 +28,7 @@ class Place:
     text_margin: str
 
 
-def relaxed_variants(edit: Edit) -> Iterator[Edit]:
+def relaxed_variants(edit: BlockEdit) -> Iterator[BlockEdit]:
     """The edit, then variants with fewer and fewer of the unchanged lines around its change."""
     yield edit
     if not edit.origins:
@@ -56,7 +56,7 @@ def relaxed_variants(edit: Edit) -> Iterator[Edit]:
             )
 
 
-def find_places(rows: Sequence[str], edit: Edit, ranges: Iterable[Range]) -> list[Place]:
+def find_places(rows: Sequence[str], edit: BlockEdit, ranges: Iterable[Range]) -> list[Place]:
     """All places of the searched lines by the strictest comparison that finds any, the nearest to its hint first."""
     ranges = list(ranges)
     for normalise in COMPARISONS:
@@ -75,7 +75,7 @@ def find_places(rows: Sequence[str], edit: Edit, ranges: Iterable[Range]) -> lis
     return []
 
 
-def _place(rows: Sequence[str], edit: Edit, start: int) -> Place:
+def _place(rows: Sequence[str], edit: BlockEdit, start: int) -> Place:
     search = edit.search
     anchor = next(n for n, line in enumerate(search) if line.strip()) if edit.anchor is None else edit.anchor
     text_margin, answer_margin = indentation_of(rows[start + anchor]), indentation_of(search[anchor])
@@ -84,7 +84,7 @@ def _place(rows: Sequence[str], edit: Edit, start: int) -> Place:
     return Place(start=start, answer_margin=answer_margin, text_margin=text_margin)
 
 
-def replacement(rows: Sequence[str], edit: Edit, place: Place) -> list[str]:
+def replacement(rows: Sequence[str], edit: BlockEdit, place: Place) -> list[str]:
     """The new lines for the searched ones at a place; lines that the edit keeps stay as the text has them."""
     kept = edit.origins or (None,) * len(edit.replace)
     return [
@@ -101,7 +101,7 @@ def _reindent(line: str, place: Place) -> str:
     return line
 
 
-def with_whole_lines(rows: Sequence[str], edit: Edit) -> Edit | None:
+def with_whole_lines(rows: Sequence[str], edit: BlockEdit) -> BlockEdit | None:
     """The edit of the whole lines of which it searches a part; None if that part does not stand exactly once."""
     text, part = "\n".join(rows), "\n".join(edit.search).strip()
     if edit.origins or text.count(part) != 1:

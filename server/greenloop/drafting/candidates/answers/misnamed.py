@@ -19,7 +19,7 @@ from greenloop.core.python.ast_source import (
 from greenloop.core.python.parameters import parameter_nodes
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
-from greenloop.drafting.candidates.changes.change import Edit, Kind, change_of, replace_node
+from greenloop.drafting.candidates.changes.change import ChangeKind, Edit, change_of, replace_node
 
 
 def under_asked_name(problem: Problem, pieces: Sequence[Fragment]) -> list[Fragment]:
@@ -71,5 +71,5 @@ def _rename(piece: Fragment, old: str, new: str) -> Fragment | None:
         if isinstance(node, ast.Attribute) and node.attr == old:  # self.old(...)
             end = node.end_col_offset or 0
             edits.append(Edit(line=node.end_lineno or 0, start=end - len(old.encode()), end=end, new=new))
-    parsed = parse_fragment(change_of(piece, edits, Kind.NAME).text) if edits else None
+    parsed = parse_fragment(change_of(piece, edits, ChangeKind.NAME).text) if edits else None
     return parsed if isinstance(parsed, Fragment) else None

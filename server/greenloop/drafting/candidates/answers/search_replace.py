@@ -10,7 +10,7 @@ from greenloop.core.records.attempt import Candidate, Finding
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
-from greenloop.drafting.candidates.answers.code_blocks import Block, Edit
+from greenloop.drafting.candidates.answers.code_blocks import Block, BlockEdit
 from greenloop.drafting.candidates.answers.line_edits import (
     Place,
     find_places,
@@ -25,7 +25,7 @@ MOST = 200  # edits of one answer that are applied
 Spans = dict[Region, tuple[int, int]]
 
 
-def apply_edits(problem: Problem, changes: Sequence[Edit], base: Candidate | None = None) -> list[Block] | Finding:
+def apply_edits(problem: Problem, changes: Sequence[BlockEdit], base: Candidate | None = None) -> list[Block] | Finding:
     """The changed modules as blocks of code; SearchNotFound or TruncatedAnswer where the edits cannot be applied.
 
     They are applied to the code of `base`, which the model was shown, or else to the user's own. Lines are searched in
@@ -40,7 +40,7 @@ def apply_edits(problem: Problem, changes: Sequence[Edit], base: Candidate | Non
     for only_regions in (True, False):
         for candidate in (base, None) if base else (None,):
             result = _apply_all(*_base_texts(problem, candidate), changes[:MOST], only_regions=only_regions)
-            if not isinstance(result, Edit):
+            if not isinstance(result, BlockEdit):
                 return result
             missing = result
     return _not_found(_base_texts(problem, base)[0], missing.search)
@@ -60,8 +60,8 @@ def _base_texts(problem: Problem, candidate: Candidate | None) -> tuple[dict[str
 
 
 def _apply_all(
-    texts: dict[str, list[str]], spans: Spans, changes: Sequence[Edit], *, only_regions: bool
-) -> list[Block] | Edit:
+    texts: dict[str, list[str]], spans: Spans, changes: Sequence[BlockEdit], *, only_regions: bool
+) -> list[Block] | BlockEdit:
     """The modules after all edits, or the first edit that cannot be applied; `only_regions` spares other code."""
     extra_blocks = []
     before = {path: list(rows) for path, rows in texts.items()}
@@ -109,7 +109,9 @@ def _shift_span(span: tuple[int, int], start: int, end: int, count: int) -> tupl
     return (first, last + grown) if start < last else span
 
 
-def _find(texts: dict[str, list[str]], spans: Spans, edit: Edit, *, only_regions: bool) -> tuple[str, Place] | None:
+def _find(
+    texts: dict[str, list[str]], spans: Spans, edit: BlockEdit, *, only_regions: bool
+) -> tuple[str, Place] | None:
     """The file and place of the searched lines: the first one, or the one nearest to the line that the edit names."""
     ranges: dict[str, list[tuple[int, int]]] = {}
     for region, span in spans.items():

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from greenloop.core.python.ast_source import Fragment, parse_fragment
-from greenloop.drafting.candidates.answers.code_blocks import Edit, defined_names, find_blocks
+from greenloop.drafting.candidates.answers.code_blocks import BlockEdit, defined_names, find_blocks
 
 _HUNK = re.compile(r"^@@(?:[ \t]*-(\d+)(?:,\d+)?[ \t]+\+\d+(?:,\d+)?)?.*$")
 _OLD, _NEW = re.compile(r"^--- \S"), re.compile(r"^\+\+\+ \S")
@@ -22,7 +22,7 @@ NO_FILE = "/dev/null"  # in place of a new or deleted file
 _HINT = re.compile(r"^(?:@@|--- \S|[ \t]*(?:`{3,}|~{3,})[ \t]*(?:diff|patch|udiff)\b)", re.MULTILINE)
 
 
-def find_edits(text: str, *, truncated: bool = False) -> list[Edit]:
+def find_edits(text: str, *, truncated: bool = False) -> list[BlockEdit]:
     r"""The hunks of an answer as edits, in order; empty where it has no diff. Lines must end with `\n`.
 
     `truncated`: the answer was cut off, so that a last hunk without an end is not closed.
@@ -88,7 +88,7 @@ def _has_code(text: str) -> bool:
     return any(isinstance(parse_fragment(block.text), Fragment) for block in python_blocks)
 
 
-def _as_edit(hunk: _Hunk, *, closed: bool) -> Edit:
+def _as_edit(hunk: _Hunk, *, closed: bool) -> BlockEdit:
     """One hunk as an edit. Blank lines at its ends belong to the prose around it."""
     rows: Sequence[str] = hunk.rows
     search: list[str] = []
@@ -111,7 +111,7 @@ def _as_edit(hunk: _Hunk, *, closed: bool) -> Edit:
             line = row.removeprefix(" ")
             search.append(line)
             replace.append(line)
-    return Edit(
+    return BlockEdit(
         search=tuple(search),
         replace=tuple(replace),
         closed=closed,

@@ -13,7 +13,7 @@ from greenloop.core.python.ast_source import FUNCTIONS, Fragment, Function, docs
 from greenloop.core.records.attempt import Attempt
 
 
-class Kind(StrEnum):
+class ChangeKind(StrEnum):
     """Why a change is made, which says when it is tried.
 
     `SLIP`: a failure, or the code by itself, points to it. `SYNTAX`: it lets the code be parsed. `SYMBOL`, `NAME`:
@@ -39,7 +39,7 @@ class Change:
 
     line: int
     text: str
-    kind: Kind
+    kind: ChangeKind
     imports: tuple[str, ...] = ()
 
 
@@ -92,7 +92,7 @@ def insert_after(node: ast.expr | ast.stmt | ast.arg, new: str) -> Edit:
     return Edit(line=node.end_lineno or node.lineno, start=end, end=end, new=new)
 
 
-def change_of(fragment: Fragment, edits: Iterable[Edit], kind: Kind, *imports: str) -> Change:
+def change_of(fragment: Fragment, edits: Iterable[Edit], kind: ChangeKind, *imports: str) -> Change:
     """The fragment's text with all of these edits, none of which overlap."""
     rows = [f"{line}\n".encode() for line in fragment.lines]
     starts = [0, *accumulate(map(len, rows))]
@@ -136,4 +136,4 @@ def _changes(parsed: Fragment, slips: Iterator[Slip]) -> Iterator[Change]:
         if isinstance(each, Change):
             yield each
         elif each:
-            yield change_of(parsed, each, Kind.SLIP)
+            yield change_of(parsed, each, ChangeKind.SLIP)

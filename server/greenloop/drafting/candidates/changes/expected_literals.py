@@ -16,7 +16,7 @@ from fractions import Fraction
 from greenloop.core.python.ast_source import FUNCTIONS, Fragment, docstring_statement, parse_fragment, source_of
 from greenloop.core.python.literal_values import read_literal
 from greenloop.core.records.attempt import Attempt
-from greenloop.drafting.candidates.changes.change import Change, Kind, change_of, replace_node
+from greenloop.drafting.candidates.changes.change import Change, ChangeKind, change_of, replace_node
 from greenloop_sandbox import Failure
 
 Pair = tuple[object, object]
@@ -56,8 +56,8 @@ def expected_literals(text: str, attempt: Attempt) -> Iterator[Change]:
         wanted = Counter(new for pair in pairs for new in _meant(value, *pair))
         for meant, _count in wanted.most_common(MOST_CHANGES):
             new = _written(source, node, value, meant)
-            kind = Kind.SLIP if meant not in known and _resembles(value, meant) else Kind.EXPECTED
-            if new not in (None, source) and (kind is Kind.SLIP or len(attempt.verdict.cases) > 1):
+            kind = ChangeKind.SLIP if meant not in known and _resembles(value, meant) else ChangeKind.EXPECTED
+            if new not in (None, source) and (kind is ChangeKind.SLIP or len(attempt.verdict.cases) > 1):
                 yield change_of(parsed, [replace_node(node, str(new))], kind)
 
 

@@ -13,7 +13,7 @@ from greenloop.core.python.literal_values import read_literal
 from greenloop.core.records.attempt import Attempt
 from greenloop.drafting.candidates.changes.change import (
     Change,
-    Kind,
+    ChangeKind,
     change_of,
     parse_function,
     replace_node,
@@ -63,7 +63,7 @@ def expected_returns(text: str, attempt: Attempt) -> Iterator[Change]:
         for value in (each.value for each in returned if each.value is not None):
             in_brackets = _is_bare_tuple(value) or ("({}" not in form and not isinstance(value, _ATOMS))
             source = f"({source_of(value, parsed.lines)})" if in_brackets else source_of(value, parsed.lines)
-            yield change_of(parsed, [replace_node(value, form.format(source))], Kind.EXPECTED)
+            yield change_of(parsed, [replace_node(value, form.format(source))], ChangeKind.EXPECTED)
 
 
 def _is_bare_tuple(value: ast.expr) -> bool:

@@ -14,7 +14,7 @@ from greenloop.core.python.names import free_names, undefined_at_import, undefin
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.problem import ImportCorrection, Problem
 from greenloop.core.text.diff import with_plain_ends
-from greenloop.drafting.candidates.changes.change import Edit, Kind, change_of
+from greenloop.drafting.candidates.changes.change import ChangeKind, Edit, change_of
 from greenloop.project import sources
 from greenloop.project.imports.missing_imports import find_imports
 
@@ -65,7 +65,7 @@ def renamed(text: str, correction: ImportCorrection) -> str:
         Edit(line=node.lineno, start=node.col_offset, end=node.end_col_offset or 0, new=correction.renamed[node.id])
         for node in names
     ]
-    return change_of(parsed, edits, Kind.SLIP).text if isinstance(parsed, Fragment) and edits else text
+    return change_of(parsed, edits, ChangeKind.SLIP).text if isinstance(parsed, Fragment) and edits else text
 
 
 def reader_of(problem: Problem) -> sources.ReadText:

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from greenloop.core.python.ast_source import DEFINITIONS, FUNCTIONS, Fragment, parse_fragment, statement_blocks
 from greenloop.core.records.attempt import Attempt
-from greenloop.drafting.candidates.changes.change import Change, Edit, Kind, change_of
+from greenloop.drafting.candidates.changes.change import Change, ChangeKind, Edit, change_of
 
 _BLOCKS = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.With, ast.AsyncWith)
 _LEAVES = (ast.Return, ast.Raise, ast.Break, ast.Continue)
@@ -27,8 +27,8 @@ def moved_statements(text: str, _attempt: Attempt) -> Iterator[Change]:
     functions = [node for item in parsed.body for node in ast.walk(item) if isinstance(node, FUNCTIONS)]
     for node in ast.walk(functions[0]) if functions else ():
         for block in statement_blocks(node):
-            yield from (change_of(parsed, [edit], Kind.SYMBOL) for edit in _moves(block, parsed))
-            yield from (change_of(parsed, [edit], Kind.ORDER) for edit in _exchanges(block, parsed))
+            yield from (change_of(parsed, [edit], ChangeKind.SYMBOL) for edit in _moves(block, parsed))
+            yield from (change_of(parsed, [edit], ChangeKind.ORDER) for edit in _exchanges(block, parsed))
 
 
 def _moves(block: Sequence[ast.stmt], parsed: Fragment) -> Iterator[Edit]:

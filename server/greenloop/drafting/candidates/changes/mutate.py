@@ -15,7 +15,7 @@ from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
-from greenloop.drafting.candidates.changes.change import Change, Kind, Make
+from greenloop.drafting.candidates.changes.change import Change, ChangeKind, Make
 from greenloop.drafting.candidates.changes.expected_literals import expected_literals
 from greenloop.drafting.candidates.changes.expected_returns import expected_returns
 from greenloop.drafting.candidates.changes.missing_imports import add_missing_imports, with_missing_imports
@@ -72,8 +72,8 @@ FILE_MAKERS: tuple[Callable[[Problem, Region, Attempt], Iterator[Candidate]], ..
     moved_names,
     wrong_arguments,
 )
-SHORT_ORDER = ((Kind.SYNTAX, Kind.SYMBOL, Kind.NAME), (Kind.DELETION,), (Kind.ORDER,))
-LONG_ORDER = ((Kind.SYNTAX, Kind.SYMBOL), (Kind.DELETION,), (Kind.NAME,), (Kind.ORDER,))
+SHORT_ORDER = ((ChangeKind.SYNTAX, ChangeKind.SYMBOL, ChangeKind.NAME), (ChangeKind.DELETION,), (ChangeKind.ORDER,))
+LONG_ORDER = ((ChangeKind.SYNTAX, ChangeKind.SYMBOL), (ChangeKind.DELETION,), (ChangeKind.NAME,), (ChangeKind.ORDER,))
 
 
 class Stage(StrEnum):
@@ -93,7 +93,7 @@ MAKERS: Mapping[Stage, tuple[Make, ...]] = {
     Stage.EDITS: (moved_statements, one_token),
     Stage.EXPECTED: (expected_literals, expected_returns),
 }
-ORDERS = {Stage.SLIPS: ((Kind.SLIP,),), Stage.EXPECTED: ((Kind.EXPECTED,),)}
+ORDERS = {Stage.SLIPS: ((ChangeKind.SLIP,),), Stage.EXPECTED: ((ChangeKind.EXPECTED,),)}
 
 
 def mutants(problem: Problem, attempt: Attempt, stage: Stage) -> Iterator[Candidate]:
@@ -123,4 +123,4 @@ def mutants(problem: Problem, attempt: Attempt, stage: Stage) -> Iterator[Candid
         yielded.add(change.text)
         base = previous or Candidate(texts={})
         candidate = replace(base, texts={**base.texts, region: change.text}, imports=(*base.imports, *change.imports))
-        yield add_missing_imports(problem, candidate) if change.kind is Kind.SYNTAX else candidate
+        yield add_missing_imports(problem, candidate) if change.kind is ChangeKind.SYNTAX else candidate

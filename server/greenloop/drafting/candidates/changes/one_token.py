@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from greenloop.core.python.assignments import Assignment
 from greenloop.core.python.ast_source import FUNCTIONS, Fragment, docstring_statement, parse_fragment, statement_blocks
 from greenloop.core.records.attempt import Attempt
-from greenloop.drafting.candidates.changes.change import Change, Edit, Kind, change_of, replace_node
+from greenloop.drafting.candidates.changes.change import Change, ChangeKind, Edit, change_of, replace_node
 from greenloop.drafting.candidates.changes.syntax_repairs import syntax_repairs
 
 COMPARISONS = {
@@ -55,17 +55,17 @@ def one_token_changes(text: str) -> list[Change]:
     """
     parsed = parse_fragment(text)
     if not isinstance(parsed, Fragment):
-        return [Change(line=line, text=new, kind=Kind.SYNTAX) for line, new in syntax_repairs(text, parsed)]
+        return [Change(line=line, text=new, kind=ChangeKind.SYNTAX) for line, new in syntax_repairs(text, parsed)]
     rows = [line.encode() for line in parsed.lines]
     functions = [node for item in parsed.body for node in ast.walk(item) if isinstance(node, FUNCTIONS)]
     nodes = [node for function in functions[:1] for node in _body_nodes(function)]
     if not functions:
         nodes = [node for item in parsed.body if isinstance(item, Assignment) for node in ast.walk(item)]
     kinds = (_comparisons, _boundaries, _operators, _word_changes, _swaps, _pattern_changes)
-    result = [(Kind.SYMBOL, edit) for kind in kinds for node in nodes for edit in kind(node, rows)]
+    result = [(ChangeKind.SYMBOL, edit) for kind in kinds for node in nodes for edit in kind(node, rows)]
     for function in functions[:1]:
-        result += [(Kind.NAME, edit) for edit in (*_name_changes(function, nodes), *_attribute_changes(nodes))]
-        result += [(Kind.DELETION, edit) for node in [function, *nodes] for edit in _deletions(node)]
+        result += [(ChangeKind.NAME, edit) for edit in (*_name_changes(function, nodes), *_attribute_changes(nodes))]
+        result += [(ChangeKind.DELETION, edit) for node in [function, *nodes] for edit in _deletions(node)]
     return [change_of(parsed, [edit], kind) for kind, edit in result]
 
 

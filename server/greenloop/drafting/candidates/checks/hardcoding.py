@@ -27,7 +27,7 @@ from greenloop.drafting.candidates.checks.literal_tables import (
     literal_entries,
     parameters,
 )
-from greenloop.drafting.candidates.checks.shown_examples import Example, docstring_prose, examples, literal_value
+from greenloop.drafting.candidates.checks.shown_examples import ShownExample, docstring_prose, examples, literal_value
 
 HARD_CODED = "HardCoded"
 MIN_HELD_OUT = 3  # held-out cases that are needed to call a candidate overfitted
@@ -87,7 +87,7 @@ def _suspicions(problem: Problem, candidate: Candidate, files: Mapping[str, str]
             yield sign
 
 
-def find_suspicion(text: str, region: Region, shown_examples: Sequence[Example], prose: str) -> Suspicion | None:
+def find_suspicion(text: str, region: Region, shown_examples: Sequence[ShownExample], prose: str) -> Suspicion | None:
     """A sign that a function of this module memorises known examples; `prose` is that of its docstring."""
     module = parse_module(with_plain_ends(text))
     function = _function(module, plain_name(region.qualname))
@@ -161,7 +161,7 @@ def _only_return(function: Function) -> ast.Return | None:
 
 
 def _ignored_parameters(
-    function: Function, constant: ast.Return, calls: Sequence[tuple[Example, Mapping[str, Any]]]
+    function: Function, constant: ast.Return, calls: Sequence[tuple[ShownExample, Mapping[str, Any]]]
 ) -> Suspicion | None:
     assert constant.value is not None
     try:
@@ -184,7 +184,7 @@ def _ignored_parameters(
     )
 
 
-def _is_open_ended(example: Example, inputs: Mapping[str, Any]) -> bool:
+def _is_open_ended(example: ShownExample, inputs: Mapping[str, Any]) -> bool:
     """Are the inputs not a closed vocabulary? Containers and computed numbers are not, nor text made from the input."""
     if any(isinstance(item, list | tuple | dict | set | float | complex) for item in inputs.values()):
         return True

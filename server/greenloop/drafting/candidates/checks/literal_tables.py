@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from greenloop.core.python.ast_source import Function
-from greenloop.drafting.candidates.checks.shown_examples import Example, literal_value
+from greenloop.drafting.candidates.checks.shown_examples import ShownExample, literal_value
 
 SMALL = 2  # base cases use numbers up to this one, and containers of at most one item
 
@@ -30,7 +30,7 @@ def parameters(function: Function) -> list[str]:
     return names[1:] if names[:1] in (["self"], ["cls"]) else names
 
 
-def bind_arguments(function: Function, example: Example) -> dict[str, Any] | None:
+def bind_arguments(function: Function, example: ShownExample) -> dict[str, Any] | None:
     """The example's arguments by the names of the function's parameters; None where there are too many."""
     names = parameters(function)
     if len(example.arguments) > len(names):
@@ -38,7 +38,7 @@ def bind_arguments(function: Function, example: Example) -> dict[str, Any] | Non
     return {**dict(zip(names, example.arguments, strict=False)), **example.named}
 
 
-def is_answer_to(entry: LiteralEntry, inputs: Mapping[str, Any], example: Example) -> bool:
+def is_answer_to(entry: LiteralEntry, inputs: Mapping[str, Any], example: ShownExample) -> bool:
     """Is it the answer to this example? Code that checks only some of the arguments is a rule."""
     return (
         entry.inputs.keys() == inputs.keys()

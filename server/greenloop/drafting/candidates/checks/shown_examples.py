@@ -33,7 +33,7 @@ UNSEEN = (Provenance.DESIGNED, Provenance.PROPERTY, Provenance.CONSTRAINT, Prove
 
 
 @dataclass(frozen=True, kw_only=True)
-class Example:
+class ShownExample:
     """A call of the function under test: its positional and named arguments, and the value it must return."""
 
     arguments: tuple[Any, ...]
@@ -42,7 +42,7 @@ class Example:
     shown: str
 
 
-def examples(problem: Problem, region: Region) -> tuple[Example, ...]:
+def examples(problem: Problem, region: Region) -> tuple[ShownExample, ...]:
     """Every example of this region in its docstring, in the user's tests or in a written test that was shown."""
     name = plain_name(region.qualname).rpartition(".")[2]
     test_sources = [case.source for case in problem.spec.cases if case.provenance not in UNSEEN and case.source]
@@ -74,12 +74,12 @@ def literal_value(node: ast.expr) -> Any:
 
 
 @lru_cache(maxsize=1024)
-def _example(item: Equation, name: str) -> Example | None:
+def _example(item: Equation, name: str) -> ShownExample | None:
     try:
         call = ast.parse(item.call, mode="eval").body
         if not isinstance(call, ast.Call) or ast.unparse(call.func).rpartition(".")[2] != name:
             return None
-        return Example(
+        return ShownExample(
             arguments=tuple(literal_value(each) for each in call.args),
             named={each.arg: literal_value(each.value) for each in call.keywords if each.arg},
             expected=literal_value(ast.parse(item.expected, mode="eval").body),

@@ -44,7 +44,7 @@ def files(known=("shop/core.py",)):
     def why_not(path):
         return why_not_editable(path, Path("/w"), patterns=None, masked=(".env*",))
 
-    return file_edits.Files(text_of=WORKSPACE.get, known=known, why_not=why_not)
+    return file_edits.EditedFiles(text_of=WORKSPACE.get, known=known, why_not=why_not)
 
 
 def block(path, search, replace):
@@ -212,7 +212,9 @@ def test_new_files(answer):
 @pytest.mark.parametrize(("path", "old"), [("shop/data.json", '{"pen": 1}\n'), ("shop/new.py", None)])
 def test_a_candidate_brings_the_users_text_of_files_that_the_run_began_without(path, old):
     answer = block(path, (old or "").strip(), "X = 1")
-    workspace = file_edits.Files(text_of={**KNOWN, path: old}.get, known=("shop/core.py",), why_not=lambda _path: "")
+    workspace = file_edits.EditedFiles(
+        text_of={**KNOWN, path: old}.get, known=("shop/core.py",), why_not=lambda _path: ""
+    )
     found = file_edits.read(answer, PROBLEM, workspace).candidate
     assert found.originals == {path: old}
     assert compose(PROBLEM, found) == {path: "X = 1\n"}

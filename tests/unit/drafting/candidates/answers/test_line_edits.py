@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.drafting.candidates.answers.code_blocks import Edit
+from greenloop.drafting.candidates.answers.code_blocks import BlockEdit
 from greenloop.drafting.candidates.answers.line_edits import (
     find_places,
     nearest_line,
@@ -18,7 +18,7 @@ WHOLE = [(0, len(ROWS))]
 
 
 def edit(search, replace="", **more):
-    return Edit(search=tuple(search.split("\n")), replace=tuple(replace.split("\n")) if replace else (), **more)
+    return BlockEdit(search=tuple(search.split("\n")), replace=tuple(replace.split("\n")) if replace else (), **more)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_lines_that_a_hunk_keeps_stay_as_the_text_has_them():
 
 
 def test_context_that_is_wrong_is_left_out_step_by_step():
-    asked = Edit(search=("a", "b", "c", "d", "e"), replace=("a", "b", "C", "d", "e"), origins=(0, 1, None, 3, 4))
+    asked = BlockEdit(search=("a", "b", "c", "d", "e"), replace=("a", "b", "C", "d", "e"), origins=(0, 1, None, 3, 4))
     variants = [variant.search for variant in relaxed_variants(asked)]
     assert variants[:3] == [("a", "b", "c", "d", "e"), ("b", "c", "d"), ("c",)]
     assert all("c" in search for search in variants)
@@ -68,7 +68,7 @@ def test_context_that_is_wrong_is_left_out_step_by_step():
 
 def test_a_block_has_no_variants_and_an_insertion_keeps_one_side():
     assert list(relaxed_variants(edit("a\nb", "c"))) == [edit("a\nb", "c")]
-    inserted = Edit(search=("a", "b"), replace=("a", "new", "b"), origins=(0, None, 1))
+    inserted = BlockEdit(search=("a", "b"), replace=("a", "new", "b"), origins=(0, None, 1))
     found = {variant.search for variant in relaxed_variants(inserted)}
     assert found == {("a", "b"), ("a",), ("b",)}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.drafting.candidates.changes.change import Kind
+from greenloop.drafting.candidates.changes.change import ChangeKind
 from greenloop.drafting.candidates.changes.expected_literals import differing_values, expected_literals
 
 
@@ -91,9 +91,9 @@ def test_an_assignment(failing):
 @pytest.mark.parametrize(
     ("old", "new", "others", "kinds"),
     [
-        ("Helo", "Hello", False, [Kind.SLIP]),
+        ("Helo", "Hello", False, [ChangeKind.SLIP]),
         ("odd", "even", False, []),
-        ("odd", "even", True, [Kind.EXPECTED]),
+        ("odd", "even", True, [ChangeKind.EXPECTED]),
         (1, 3, False, []),
     ],
 )
@@ -105,4 +105,4 @@ def test_one_test_is_enough_for_a_text_that_is_only_misspelled(failing, old, new
 def test_another_text_of_the_function_is_no_misspelling(failing):
     text = "def f(x):\n    return 'valid' if x else 'invalid'\n"
     changes = list(expected_literals(text, failing(("", "'valid'", "'invalid'"))))
-    assert [change.kind for change in changes] == [Kind.EXPECTED]
+    assert [change.kind for change in changes] == [ChangeKind.EXPECTED]

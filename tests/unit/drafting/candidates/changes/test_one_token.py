@@ -8,7 +8,7 @@ import textwrap
 
 import pytest
 
-from greenloop.drafting.candidates.changes.change import Kind
+from greenloop.drafting.candidates.changes.change import ChangeKind
 from greenloop.drafting.candidates.changes.one_token import one_token_changes
 
 SOURCE = """class C:
@@ -72,12 +72,12 @@ def test_every_change_parses_and_changes_one_line():
     for change in found:
         ast.parse(change.text)
         different = [row for row in difflib.ndiff(source.split("\n"), change.text.split("\n")) if row[0] in "+-"]
-        assert len(different) == (1 if change.kind is Kind.DELETION else 2)
+        assert len(different) == (1 if change.kind is ChangeKind.DELETION else 2)
 
 
 def test_comments_docstrings_and_layout_stay():
     source = 'def f(a):\n    """a < 1"""\n    return a < 1  # a < 1\n'
-    for change in (change for change in one_token_changes(source) if change.kind is not Kind.DELETION):
+    for change in (change for change in one_token_changes(source) if change.kind is not ChangeKind.DELETION):
         assert change.text.startswith('def f(a):\n    """a < 1"""\n')
         assert change.text.endswith("# a < 1\n")
 
@@ -112,7 +112,7 @@ def test_a_statement_is_left_out_after_all_else_and_never_the_only_one_of_its_bl
     left_out = [
         change
         for change in one_token_changes("def f(a):\n    return 1\n    if a:\n        a += 1\n    return a\n")
-        if change.kind is Kind.DELETION
+        if change.kind is ChangeKind.DELETION
     ]
     assert [change.text for change in left_out] == [
         "def f(a):\n    if a:\n        a += 1\n    return a\n",

@@ -16,8 +16,8 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.candidates.changes.change import (
+    ChangeKind,
     Edit,
-    Kind,
     Slip,
     change_of,
     function_slip,
@@ -155,7 +155,7 @@ def wrong_arguments(problem: Problem, region: Region, attempt: Attempt) -> Itera
     parsed, function = found
     for message in dict.fromkeys(each.message for each in failures):
         for edits in _edits(message, function, problem, region.path):
-            yield Candidate(texts={region: change_of(parsed, edits, Kind.SLIP).text})
+            yield Candidate(texts={region: change_of(parsed, edits, ChangeKind.SLIP).text})
 
 
 def _edits(message: str, function: Function, problem: Problem, path: str) -> Iterator[list[Edit]]:

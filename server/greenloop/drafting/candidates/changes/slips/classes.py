@@ -17,8 +17,8 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.candidates.changes.change import (
+    ChangeKind,
     Edit,
-    Kind,
     change_of,
     first_statement,
     insert_after,
@@ -57,7 +57,7 @@ class _Class:
     failure: Failure
 
     def candidate(self, edit: Edit, *imports: str) -> Candidate:
-        return Candidate(texts={self.region: change_of(self.parsed, [edit], Kind.SLIP).text}, imports=imports)
+        return Candidate(texts={self.region: change_of(self.parsed, [edit], ChangeKind.SLIP).text}, imports=imports)
 
 
 def declarations(problem: Problem, region: Region, attempt: Attempt) -> Iterator[Candidate]:
@@ -265,4 +265,4 @@ def _with_statement(text: str, statement: str) -> str | None:
     if found is None or place is None:
         return None
     first, indent = place
-    return change_of(found[0], [insert_before(first, f"{statement}\n{indent}")], Kind.SLIP).text
+    return change_of(found[0], [insert_before(first, f"{statement}\n{indent}")], ChangeKind.SLIP).text

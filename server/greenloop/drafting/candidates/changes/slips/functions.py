@@ -10,8 +10,8 @@ from greenloop.core.python.ast_source import FUNCTIONS, Fragment, Function, docs
 from greenloop.core.python.parameters import defaults, parameter_nodes
 from greenloop.core.records.attempt import Attempt
 from greenloop.drafting.candidates.changes.change import (
+    ChangeKind,
     Edit,
-    Kind,
     Slip,
     change_of,
     first_statement,
@@ -96,7 +96,7 @@ def decorators(parsed: Fragment, function: Function, attempt: Attempt) -> Iterat
     if no_context and not function.decorator_list and any(isinstance(each, ast.Yield) for each in ast.walk(function)):
         name = "asynccontextmanager" if isinstance(function, ast.AsyncFunctionDef) else "contextmanager"
         edit = insert_before(function, f"@{name}\n{indent}")
-        yield change_of(parsed, [edit], Kind.SLIP, f"from contextlib import {name}")
+        yield change_of(parsed, [edit], ChangeKind.SLIP, f"from contextlib import {name}")
     caches = [each for each in function.decorator_list if _CACHE.search(source_of(each, parsed.lines))]
     if caches and "unhashable type" in shown_by(attempt):
         yield [Edit(line=each.lineno, end_line=(each.end_lineno or each.lineno) + 1) for each in caches]
@@ -108,7 +108,7 @@ def decorators(parsed: Fragment, function: Function, attempt: Attempt) -> Iterat
         if wrapped and repr(inner.name) in observed:
             indent = parsed.lines[inner.lineno - 1][: inner.col_offset]
             edit = insert_before(inner, f"@functools.wraps({wrapped})\n{indent}")
-            yield change_of(parsed, [edit], Kind.SLIP, "import functools")
+            yield change_of(parsed, [edit], ChangeKind.SLIP, "import functools")
 
 
 # -- missing super ----------------------------------------------------------------------------------------------------

@@ -16,8 +16,8 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import split_lines, with_plain_ends
 from greenloop.drafting.candidates.changes.change import (
+    ChangeKind,
     Edit,
-    Kind,
     Slip,
     change_of,
     first_statement,
@@ -88,7 +88,7 @@ def replaced_names(parsed: Fragment, attempt: Attempt) -> Iterator[Slip]:
         edits = (_dotted_names if is_moved else _last_parts)(nodes, old, new)
         imports = (f"import {new.rpartition('.')[0]}",) if is_moved else ()
         if edits:
-            yield change_of(parsed, edits, Kind.SLIP, *imports)
+            yield change_of(parsed, edits, ChangeKind.SLIP, *imports)
 
 
 def find_successors(attempt: Attempt) -> list[tuple[str, str]]:
@@ -218,5 +218,5 @@ def _from_elsewhere(problem: Problem, region: Region, module: str, name: str) ->
         imports = () if is_here else (f"from {place} import {spelled}",)
     else:
         return
-    text = change_of(found[0], [replace_node(node, new) for node in nodes], Kind.SLIP).text
+    text = change_of(found[0], [replace_node(node, new) for node in nodes], ChangeKind.SLIP).text
     yield add_missing_imports(problem, Candidate(texts={region: text}, imports=imports))

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from greenloop.core.python.ast_source import Fragment, Function, source_of
 from greenloop.core.records.attempt import Attempt
 from greenloop.drafting.candidates.changes.change import (
+    ChangeKind,
     Edit,
-    Kind,
     Slip,
     change_of,
     function_slip,
@@ -255,4 +255,4 @@ def float_equality(parsed: Fragment, function: Function, attempt: Attempt) -> It
             continue
         word = "not " if isinstance(sign, ast.NotEq) else ""
         new = f"{word}math.isclose({', '.join(source_of(each, parsed.lines) for each in sides)})"
-        yield change_of(parsed, [replace_node(node, new)], Kind.SLIP, "import math")
+        yield change_of(parsed, [replace_node(node, new)], ChangeKind.SLIP, "import math")
