@@ -25,7 +25,12 @@ async def begin(editor, tmp_path, capabilities=EVERYTHING, **more):
     answers = [*SETS, no_property, *(code(text) for text in (COUNTS, RIGHT, GROUPS, SORTED, RIGHT))]
     script = tmp_path / "answers.jsonl"
     script.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
-    options = {"model": f"scripted:{script}", "sandbox": {"kind": "bubblewrap"}, "spec": {"write": True, "noticed": 0}, **more}
+    options = {
+        "model": f"scripted:{script}",
+        "sandbox": {"kind": "bubblewrap"},
+        "spec": {"write": True, "noticed": 0},
+        **more,
+    }
     await editor.start(capabilities, opened=("m.py",), **options)
 
 
