@@ -31,33 +31,10 @@ if TYPE_CHECKING:
     from greenloop_sandbox.results import CaseResult, Failure, Frame
 
 __all__ = (
-    "Apart",
-    "CannotVerifyError",
-    "CaseResult",
-    "Costs",
-    "Environment",
-    "Execution",
-    "Failure",
-    "Frame",
-    "GreenloopError",
-    "Inspection",
-    "Limits",
-    "Probe",
-    "ProfiledLines",
-    "Sandbox",
-    "SandboxBrokenError",
-    "SandboxPool",
-    "SandboxSpec",
-    "SelectionSettings",
-    "Session",
-    "TestRun",
-    "WatchedLines",
-    "all_passed",
-    "case_results",
-    "collected_cases",
-    "forged",
-    "load_sandbox",
-    "own_environment",
+    "Apart", "CannotVerifyError", "CaseResult", "Costs", "Environment", "Execution", "Failure", "Frame",
+    "GreenloopError", "Inspection", "Limits", "Probe", "ProfiledLines", "Sandbox", "SandboxBrokenError", "SandboxPool",
+    "SandboxSpec", "SelectionSettings", "Session", "TestRun", "WatchedLines", "all_passed",
+    "case_results", "collected_cases", "forged", "load_sandbox", "own_environment",
 )  # fmt: skip
 
 _HOMES = {

@@ -22,7 +22,7 @@ from greenloop_sandbox.backends._supervisor import SupervisorError, read_executi
 from greenloop_sandbox.backends._warmup import PREPARE_SECONDS, Warmup, is_suspicious, rehearsal
 from greenloop_sandbox.container import project_metadata, upload
 from greenloop_sandbox.container.connection import ContainerConnection, ContainerError
-from greenloop_sandbox.container.engine import ContainerEngine
+from greenloop_sandbox.container.engine import Engine
 from greenloop_sandbox.container.hardening import ContainerConfig
 from greenloop_sandbox.errors import CannotVerifyError
 from greenloop_sandbox.locks import project
@@ -57,7 +57,7 @@ def in_thread(work: Callable[..., T], *arguments: Any, pool: ThreadPoolExecutor 
 class ContainerSession:
     """An open container. A run that is cancelled or finds it broken removes it; the next run opens another one."""
 
-    engine: ContainerEngine
+    engine: Engine
     spec: SandboxSpec
     image: str
     runtime: str = ""

@@ -9,7 +9,7 @@ from pathlib import Path
 from greenloop_sandbox.backends._container import NAME, ContainerSession
 from greenloop_sandbox.backends._supervisor import SupervisorError
 from greenloop_sandbox.container.connection import ContainerError
-from greenloop_sandbox.container.engine import ContainerEngine
+from greenloop_sandbox.container.engine import Engine
 from greenloop_sandbox.records import Environment, Execution, Limits, SandboxSpec, TestRun
 from greenloop_sandbox.report.cases import case_results
 from greenloop_sandbox.selftest_cache import recall, remember
@@ -66,7 +66,7 @@ def test_has_no_network():
 MIN_RESULTS = 14
 
 
-def self_test(engine: ContainerEngine, image: str, limits: Limits, runtime: str = "") -> str:
+def self_test(engine: Engine, image: str, limits: Limits, runtime: str = "") -> str:
     """Returns the fault of the sandbox ("": none). Tested once per boot, engine and image; only success is cached."""
     key = f"{engine.name}|{engine.version}|{engine.client.images.get(image).id}|{runtime}"
     if recall(NAME, key) is not None:
@@ -77,7 +77,7 @@ def self_test(engine: ContainerEngine, image: str, limits: Limits, runtime: str 
     return problem
 
 
-def try_sandbox(engine: ContainerEngine, image: str, limits: Limits, runtime: str = "") -> str:
+def try_sandbox(engine: Engine, image: str, limits: Limits, runtime: str = "") -> str:
     with tempfile.TemporaryDirectory(prefix="greenloop-selftest-") as folder:
         root = Path(folder).resolve()
         (root / FILE).write_text(ISOLATION_TESTS, encoding="utf-8")

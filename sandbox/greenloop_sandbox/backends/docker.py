@@ -25,7 +25,7 @@ from greenloop_sandbox.backends._container_check import self_test
 from greenloop_sandbox.backends._warmup import Warmup
 from greenloop_sandbox.container import base, environment, image
 from greenloop_sandbox.container.connection import ContainerError
-from greenloop_sandbox.container.engine import ContainerEngine, error_line, remove_orphans
+from greenloop_sandbox.container.engine import Engine, error_line, remove_orphans
 from greenloop_sandbox.errors import CannotVerifyError
 from greenloop_sandbox.ports import SelectionSettings
 from greenloop_sandbox.records import Probe, SandboxSpec
@@ -115,7 +115,7 @@ class DockerSandbox:
             ) from error
         return f"{engine_name}; its image is pulled at first use", ""
 
-    def _find_image(self, engine: ContainerEngine) -> str:
+    def _find_image(self, engine: Engine) -> str:
         """The name of an image that is present and usable, or empty."""
         if self.image:
             return self.image if base.has_image(engine, self.image) else ""
@@ -153,7 +153,7 @@ class DockerSandbox:
             session.end()
         return session
 
-    def _ensure_image(self, engine: ContainerEngine, spec: SandboxSpec, should_stop: Callable[[], bool]) -> str:
+    def _ensure_image(self, engine: Engine, spec: SandboxSpec, should_stop: Callable[[], bool]) -> str:
         named = spec.image or self.image
         if not named:
             # Importing and committing take longer than other calls may.
@@ -178,7 +178,7 @@ class DockerSandbox:
 # -- the connection ---------------------------------------------------------------------------------------------
 
 
-def connect(seconds: float) -> ContainerEngine:
+def connect(seconds: float) -> Engine:
     """Connects to the engine of DOCKER_HOST, else to the first usual socket that answers; `seconds` limits every call.
 
     Raises `CannotVerifyError` with the remedy.
@@ -206,7 +206,7 @@ def connect(seconds: float) -> ContainerEngine:
         ) from error
     parts = [part.get("Name", "") for part in version.get("Components") or ()]
     name = "podman" if any("podman" in part.lower() for part in parts) else "Docker"
-    return ContainerEngine(client=client, errors=errors, name=name, version=str(version.get("Version", "?")))
+    return Engine(client=client, errors=errors, name=name, version=str(version.get("Version", "?")))
 
 
 def _client_class(docker: Any) -> Any:

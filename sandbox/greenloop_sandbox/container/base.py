@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from greenloop_sandbox.container.bounded_process import make_runner
-from greenloop_sandbox.container.engine import LABEL, ContainerEngine, error_line, is_missing
+from greenloop_sandbox.container.engine import LABEL, Engine, error_line, is_missing
 from greenloop_sandbox.errors import CannotVerifyError
 
 log = logging.getLogger(__name__)
@@ -27,10 +27,7 @@ def official_image(version: tuple[int, int]) -> str:
 
 
 def ensure(
-    engine: ContainerEngine,
-    version: tuple[int, int],
-    report_status: Callable[[str], None],
-    should_stop: Callable[[], bool],
+    engine: Engine, version: tuple[int, int], report_status: Callable[[str], None], should_stop: Callable[[], bool]
 ) -> str:
     """Returns the name of a base image with this Python, after pulling or building it where it is missing.
 
@@ -56,7 +53,7 @@ def ensure(
     return local
 
 
-def has_image(engine: ContainerEngine, name: str) -> bool:
+def has_image(engine: Engine, name: str) -> bool:
     """Whether the engine has the image. Raises what the engine raises when it fails."""
     try:
         engine.client.images.get(name)
@@ -84,7 +81,7 @@ def tool_path(name: str) -> str | None:
     return shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin:/usr/bin:/bin")
 
 
-def pull(engine: ContainerEngine, name: str, should_stop: Callable[[], bool]) -> str:
+def pull(engine: Engine, name: str, should_stop: Callable[[], bool]) -> str:
     """Pulls an image; returns a short reason when that fails, else "". The engine's time limit applies to each step."""
     try:
         for step in engine.client.api.pull(name, stream=True, decode=True):
@@ -98,11 +95,7 @@ def pull(engine: ContainerEngine, name: str, should_stop: Callable[[], bool]) ->
 
 
 def _build(
-    engine: ContainerEngine,
-    name: str,
-    suite: str,
-    report_status: Callable[[str], None],
-    should_stop: Callable[[], bool],
+    engine: Engine, name: str, suite: str, report_status: Callable[[str], None], should_stop: Callable[[], bool]
 ) -> None:
     report_status(f"building an image from Debian {suite} (once, about two minutes)")
     with tempfile.TemporaryDirectory(prefix="greenloop-image-", dir=large_temporary_folder()) as folder:
@@ -117,7 +110,7 @@ def _build(
         _import(engine, name, rootfs)
 
 
-def _import(engine: ContainerEngine, name: str, rootfs: Path) -> None:
+def _import(engine: Engine, name: str, rootfs: Path) -> None:
     repository, _, tag = name.partition(":")
     excluded = ["--exclude=./var/cache/apt/*", "--exclude=./var/lib/apt/lists/*", "--exclude=./usr/share/doc/*"]
     with subprocess.Popen(

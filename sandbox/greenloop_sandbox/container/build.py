@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from greenloop_sandbox.container.build_container import run_container, write_archive
-from greenloop_sandbox.container.engine import ContainerEngine
+from greenloop_sandbox.container.engine import Engine
 from greenloop_sandbox.container.image_python import ImagePython
 from greenloop_sandbox.errors import CannotVerifyError
 
@@ -40,7 +40,7 @@ def read_build_requirements(source: Path) -> list[str]:
 
 
 def build_wheel(
-    engine: ContainerEngine,
+    engine: Engine,
     image: str,
     python: ImagePython,
     title: str,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from greenloop_sandbox.container.engine import ContainerEngine, container_labels
+from greenloop_sandbox.container.engine import Engine, container_labels
 from greenloop_sandbox.container.hardening import ULIMITS
 from greenloop_sandbox.errors import CannotVerifyError
 
@@ -71,7 +71,7 @@ def write_archive(file: Path, contents: Mapping[str, bytes | Path], folders: Map
 
 @contextlib.contextmanager
 def run_container(
-    engine: ContainerEngine,
+    engine: Engine,
     image: str,
     program: str,
     arguments: Sequence[str] = (),

@@ -16,7 +16,7 @@ from typing import Any
 
 from greenloop_sandbox import bundled_hypothesis, payload
 from greenloop_sandbox.container import project_metadata, pytest_wheels
-from greenloop_sandbox.container.engine import ContainerEngine, container_labels, error_line, is_missing
+from greenloop_sandbox.container.engine import Engine, container_labels, error_line, is_missing
 from greenloop_sandbox.container.hardening import PAYLOAD_FOLDER, ContainerConfig, create_options, folder_modes
 
 START_SECONDS = 30.0
@@ -32,7 +32,7 @@ class ContainerError(Exception):
 class ContainerConnection:
     """A container owned by this process, and the state of the conversation with it."""
 
-    engine: ContainerEngine
+    engine: Engine
     config: ContainerConfig
     container: Any
     attached: Any  # the SDK's file-like object, kept so that its socket is not closed
@@ -48,7 +48,7 @@ class ContainerConnection:
     _err: bytearray = field(default_factory=bytearray)
 
     @classmethod
-    def open(cls, engine: ContainerEngine, config: ContainerConfig) -> ContainerConnection:
+    def open(cls, engine: Engine, config: ContainerConfig) -> ContainerConnection:
         """Starts a container and waits for the hello of its process 1. Raises `ContainerError`."""
         boot_program = (payload.folder() / "image" / "boot.py").read_text(encoding="utf-8")
         try:

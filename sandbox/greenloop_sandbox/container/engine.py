@@ -20,7 +20,7 @@ BOOT_LABEL = f"{LABEL}.boot"  # machine, boot and pid namespace in which that pi
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContainerEngine:
+class Engine:
     """`client` is a `docker.DockerClient`, `errors` all it may raise; `name` and `version` are the engine's own."""
 
     client: Any
@@ -59,7 +59,7 @@ def _is_alive(owner: str) -> bool:
         return True
 
 
-def remove_orphans(engine: ContainerEngine) -> int:
+def remove_orphans(engine: Engine) -> int:
     """Removes containers whose owner has ended and returns how many. Those of other machines and users are kept."""
     removed = 0
     with contextlib.suppress(*engine.errors):

@@ -26,7 +26,7 @@ from greenloop_sandbox.cache import cache_folder
 from greenloop_sandbox.container import base, build, image, image_python, prune
 from greenloop_sandbox.container.bounded_process import make_runner
 from greenloop_sandbox.container.build_container import run_container, write_archive
-from greenloop_sandbox.container.engine import ContainerEngine
+from greenloop_sandbox.container.engine import Engine
 from greenloop_sandbox.container.fetch import Fetcher, NoWheelError
 from greenloop_sandbox.errors import CannotVerifyError
 from greenloop_sandbox.locks import PackageSources, Pin
@@ -46,7 +46,7 @@ MAX_RESOLUTIONS = 200
 
 
 def ensure_image(
-    engine: ContainerEngine, spec: SandboxSpec, *, report_status: Callable[[str], None], should_stop: Callable[[], bool]
+    engine: Engine, spec: SandboxSpec, *, report_status: Callable[[str], None], should_stop: Callable[[], bool]
 ) -> str:
     """Returns the name of the image in which the tests run, after building whatever is missing.
 
@@ -98,7 +98,7 @@ def _read_resolution(file: Path) -> list[Pin] | None:
 
 
 def ensure_project_image(
-    engine: ContainerEngine,
+    engine: Engine,
     base_image: str,
     version: tuple[int, int],
     root: Path,
@@ -126,7 +126,7 @@ def ensure_project_image(
 
 @dataclass(frozen=True)
 class _ImageBuilder:
-    engine: ContainerEngine
+    engine: Engine
     base_image: str
     version: tuple[int, int]
     root: Path

@@ -16,7 +16,7 @@ from greenloop_sandbox.cache import cache_folder
 from greenloop_sandbox.container import base, pytest_wheels
 from greenloop_sandbox.container.bounded_process import make_runner
 from greenloop_sandbox.container.build_container import run_container
-from greenloop_sandbox.container.engine import LABEL, ContainerEngine
+from greenloop_sandbox.container.engine import LABEL, Engine
 from greenloop_sandbox.errors import CannotVerifyError
 
 log = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ def image_name(version: tuple[int, int]) -> str:
 
 
 def ensure(
-    engine: ContainerEngine,
+    engine: Engine,
     version: tuple[int, int],
     *,
     report_status: Callable[[str], None] = log.info,
@@ -63,13 +63,7 @@ def _install_program() -> str:
 
 
 def add_layer(
-    engine: ContainerEngine,
-    base_image: str,
-    target: str,
-    layer: Path,
-    *,
-    kind: str,
-    should_stop: Callable[[], bool] = bool,
+    engine: Engine, base_image: str, target: str, layer: Path, *, kind: str, should_stop: Callable[[], bool] = bool
 ) -> None:
     """Adds the archive to the base image, installs and compiles it without network, and commits the result.
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from greenloop_sandbox.cache import cache_folder
 from greenloop_sandbox.container.base import REPOSITORY as BASES
-from greenloop_sandbox.container.engine import LABEL, ContainerEngine
+from greenloop_sandbox.container.engine import LABEL, Engine
 from greenloop_sandbox.selftest_cache import read_json, write
 
 log = logging.getLogger(__name__)
@@ -26,7 +26,7 @@ def record_use(*names: str) -> None:
     _write({**read_json(_file()), **dict.fromkeys(names, time.time())})
 
 
-def prune_daily(engine: ContainerEngine) -> list[str]:
+def prune_daily(engine: Engine) -> list[str]:
     """Removes images unused for `UNUSED_DAYS`, at most once a day. Returns the names of those removed.
 
     An image that this machine has not seen before counts as used now: on a shared engine it may be another user's.

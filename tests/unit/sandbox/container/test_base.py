@@ -9,9 +9,9 @@ import pytest
 
 from greenloop.core.errors import CannotVerifyError
 from greenloop_sandbox.container import base
-from greenloop_sandbox.container.engine import ContainerEngine
+from greenloop_sandbox.container.engine import Engine
 
-ENGINE = ContainerEngine(client=None, errors=(OSError,), name="Docker", version="1")
+ENGINE = Engine(client=None, errors=(OSError,), name="Docker", version="1")
 
 
 def test_what_keeps_a_base_image_from_being_made(monkeypatch):

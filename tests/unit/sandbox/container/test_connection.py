@@ -12,7 +12,7 @@ import pytest
 from greenloop_sandbox import Limits, payload
 from greenloop_sandbox.container import hardening
 from greenloop_sandbox.container.connection import ContainerConnection, ContainerError
-from greenloop_sandbox.container.engine import ContainerEngine
+from greenloop_sandbox.container.engine import Engine
 
 SHAPE = hardening.ContainerConfig(image="img", root="/root/a b", limits=Limits(), network=False, variables={})
 
@@ -37,7 +37,7 @@ class Container:
         pass
 
 
-ENGINE = ContainerEngine(client=None, errors=(OSError,), name="Docker", version="1")
+ENGINE = Engine(client=None, errors=(OSError,), name="Docker", version="1")
 
 
 def boxed(state: dict | None = None) -> tuple[ContainerConnection, socket.socket]:

@@ -7,9 +7,9 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 from greenloop_sandbox.container import engine
-from greenloop_sandbox.container.engine import BOOT_LABEL, LABEL, OWNER_LABEL, ContainerEngine
+from greenloop_sandbox.container.engine import BOOT_LABEL, LABEL, OWNER_LABEL, Engine
 
-ENGINE = ContainerEngine(client=None, errors=(OSError,), name="Docker", version="1")
+ENGINE = Engine(client=None, errors=(OSError,), name="Docker", version="1")
 
 
 def test_only_what_dead_owners_of_this_boot_left_is_swept():

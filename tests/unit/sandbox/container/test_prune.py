@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from greenloop_sandbox.container import prune
-from greenloop_sandbox.container.engine import ContainerEngine
+from greenloop_sandbox.container.engine import Engine
 
 
 class Images:
@@ -34,7 +34,7 @@ def test_images_are_removed_after_a_month_and_looked_at_once_a_day(tmp_path, mon
         "greenloop-project:others",
         "greenloop-base:3.11",
     )
-    engine = ContainerEngine(client=SimpleNamespace(images=images), errors=(OSError,), name="Docker", version="1")
+    engine = Engine(client=SimpleNamespace(images=images), errors=(OSError,), name="Docker", version="1")
     now = time.time()
     long_ago = now - 31 * prune.DAY
     prune._write({"greenloop-project:old": long_ago, "greenloop-project:busy": long_ago})
@@ -52,4 +52,4 @@ def test_a_broken_memory_of_images_is_an_empty_one(tmp_path, monkeypatch, text):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     (tmp_path / "greenloop").mkdir()
     (tmp_path / "greenloop" / "images.json").write_text(text)
-    assert prune.prune_daily(ContainerEngine(client=None, errors=(AttributeError,), name="Docker", version="1")) == []
+    assert prune.prune_daily(Engine(client=None, errors=(AttributeError,), name="Docker", version="1")) == []
