@@ -13,8 +13,8 @@ from greenloop.cli.editors import EditorSetup
 RULES = """\
 ## Tests
 
-- Before you say that tests pass, verify it: the MCP tool `verify`, or `greenloop verify`. Only "verified": true, or the
-  exit code 0, counts. Tests and configuration of the last commit decide, whatever you changed.
+- Before you say that tests pass, verify it: the MCP tool `verify`, or `greenloop verify --gate`. Only "verified": true,
+  or the exit code 0, counts. Tests and configuration of the last commit decide, whatever you changed.
 - Never edit, skip or delete a test to make it pass; that is named, and not verified. If a test has to change, ask the
   user, and give their reason: `allow_test_changes` with `because`, or `--allow-test-change PATH --because TEXT`.
 - For a failing test, `explain` says which functions and lines are most suspicious; `refine`, or

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from greenloop.api.verification import Verification
 from greenloop.cli import render
-from greenloop.wording.next_step import next_step
+from greenloop.wording.next_step import next_step, why_not_proven
 
 LONGEST = 1_600  # characters, about 400 tokens
 MOST = 5  # tests of one kind
@@ -47,7 +47,7 @@ def finish(text: str, *, blocks: bool, repeated: bool, as_json: bool) -> int:
 
 def describe(result: Verification) -> str:
     """The answer for the agent; empty where it may stop."""
-    if result.verified or result.nothing_staged:
+    if result.is_proven or result.nothing_staged:
         return ""
     step = next_step(result.state.value)
     return shorten("\n".join(map(render.escape_controls, [*_lines(result), *([f"Next: {step}"] if step else [])])))
@@ -62,7 +62,7 @@ def shorten(text: str) -> str:
 
 
 def _lines(result: Verification) -> Iterator[str]:
-    yield f"greenloop verify: not verified. {render.first_line(result.reason, 300)}"
+    yield f"greenloop verify: not verified. {render.first_line(result.reason or why_not_proven(result.unearned), 300)}"
     cases = {case.id: case for case in (*result.cases, *result.new.cases)}
     failed = tuple(dict.fromkeys((*result.failed, *result.new_failing)))
     for name in failed[:MOST]:
@@ -74,4 +74,5 @@ def _lines(result: Verification) -> Iterator[str]:
     if len(failed) > MOST:
         yield f"and {len(failed) - MOST} more"
     yield from (f"tampered with: {each.case}" for each in result.tampered[:MOST] if each.case)
+    yield from (f"not proven: {case}: {render.first_line(why, 100)}" for case, why in [*result.unearned.items()][:MOST])
     yield from (f"edited, and judges: {each.path}" for each in result.edits[:MOST])

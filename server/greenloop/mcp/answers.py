@@ -19,7 +19,7 @@ from greenloop.api.verification import Verification
 from greenloop.core.records.outcome import Evidence, Outcome
 from greenloop.core.summary import count_candidates
 from greenloop.core.text.diff import diff_files
-from greenloop.wording.next_step import next_step
+from greenloop.wording.next_step import next_step, why_not_proven
 from greenloop.wording.notes import list_beyond, list_notes
 from greenloop_sandbox import CaseResult
 
@@ -305,9 +305,9 @@ def answer_of_verification(result: Verification, cases: str) -> VerifiedAnswer:
         }
     )
     return VerifiedAnswer(
-        verified=result.verified,
+        verified=result.is_proven,
         state=result.state.value,
-        reason=shorten(result.reason, 3 * LONGEST),
+        reason=shorten(result.reason or why_not_proven(result.unearned), 3 * LONGEST),
         next=next_step(result.state.value),
         base=f"{result.revision} ({result.base[:12]})" if result.base else result.revision,
         passed=sum(case.passed for case in result.cases),

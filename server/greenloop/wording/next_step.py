@@ -1,6 +1,8 @@
-"""The next step after a verification, in the words that agents are told."""
+"""What agents are told after a verification: why a pass does not count, and the next step."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 _STEPS = {
     "tampered": "Change the code so that it is right for every input; do not fake the pass.",
@@ -9,6 +11,8 @@ _STEPS = {
     "failing": "Correct the code; `greenloop explain TEST` (explain) tells where to look.",
     "still_failing": "Correct the code; `greenloop explain TEST` (explain) tells where to look. A test that no honest "
     "change can pass: report_impossible, or tell the user.",
+    "partially_verified": "Return plain values where a test compares, and do without what leaves the process; where "
+    "that is not possible, tell the user that it is partially verified.",
     "not_verified": "See the reason.",
 }
 
@@ -16,3 +20,9 @@ _STEPS = {
 def next_step(state: str) -> str:
     """The next step after this state of a verification; empty where nothing is left to do."""
     return _STEPS.get(state, "")
+
+
+def why_not_proven(unearned: Mapping[str, str]) -> str:
+    """Why a pass does not count for an agent, from the reason of each test; empty where all are proven."""
+    tests = "1 test passes" if len(unearned) == 1 else f"{len(unearned)} tests pass"
+    return f"{tests}, and nothing shows that the code earned it." if unearned else ""

@@ -42,10 +42,14 @@ IDS = tuple(case.id for case in CASES)
             ["edited, and judges: test_m.py", "Next: Undo"],
         ),
         ({"reason": "x" * 5000, "cases": CASES, "failed": IDS}, ["and 35 more", "Next: Correct"]),
+        (
+            {"verified": True, "unearned": {IDS[0]: "apart it fails with AssertionError"}},
+            ["1 test passes, and nothing shows", f"not proven: {IDS[0]}: apart it fails", "Next: Return plain values"],
+        ),
         ({"verified": True}, []),
         ({"nothing_staged": True, "reason": "Nothing differs."}, []),
     ],
-    ids=["failing", "tampered", "edited", "many", "verified", "nothing"],
+    ids=["failing", "tampered", "edited", "many", "partially", "verified", "nothing"],
 )
 def test_the_answer_for_the_agent(fields, words):
     text = gate.describe(Verification(**fields))

@@ -132,6 +132,11 @@ class Verification:
         return tuple(dict.fromkeys((*self.already_failing, *self.known_failing)))
 
     @property
+    def is_proven(self) -> bool:
+        """Verified, with a proof for each new pass: what an agent may count."""
+        return self.verified and not self.unearned
+
+    @property
     def state(self) -> State:
         """The result in a word."""
         if self.verified and self.old_failures:
