@@ -1,4 +1,4 @@
-"""What agents are told after a verification: why a pass does not count, and the next step."""
+"""Words for agents after a verification: the reason why a pass does not count, and the next step."""
 
 from __future__ import annotations
 
