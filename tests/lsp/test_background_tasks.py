@@ -103,7 +103,7 @@ async def test_the_doctor_opens_a_read_only_page(bare):
     assert "# greenloop doctor" in text
     assert "Read-only" in text
     assert "`A fix cannot run yet: interpreter, sandbox missing.`" in text
-    assert "| ok | model | `editor` | `Editor(model=True, keys=False) ¦ 'x'` |  |" in text
+    assert "| ok | model | `editor` | `EditorAbilities(model=True, keys=False) ¦ 'x'` |  |" in text
     assert "| no | sandbox | `play` | `broken` | `Mend it.` |" in text
     assert "| ok | workspace |" in text
 
