@@ -75,7 +75,7 @@ class Play:
 
     async def run_tests(self, root, selectors, *, buffers, settings, pool, traced, seconds=0.0):
         """One test, red until `double` doubles; a text with WAIT in it holds it up until `test/go`."""
-        from greenloop.engine.testing.run_tests import TestReport
+        from greenloop.engine.testing.run_tests import SuiteReport
         from greenloop_sandbox.report.cases import CollectedCase
         from greenloop_sandbox.report.traces import ReachedFunction
 
@@ -88,7 +88,7 @@ class Play:
             self.cancelled += 1
             raise
         reach = (ReachedFunction(path="m.py", firstlineno=1, name="double", depth=1),)
-        return TestReport(
+        return SuiteReport(
             results=verdict(None if "x * 2" in text else 6).cases,
             places={TEST: CollectedCase(id=TEST, path="test_m.py", line=4)},
             reach={TEST: reach} if traced else {},

@@ -13,7 +13,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
 from greenloop.core.text.diff import main_line_end, split_lines
-from greenloop.engine.testing.run_tests import TestReport
+from greenloop.engine.testing.run_tests import SuiteReport
 from greenloop.project.syntax import definitions
 from greenloop_sandbox import CaseResult, Failure, Frame
 from greenloop_sandbox.report.cases import CollectedCase
@@ -56,7 +56,7 @@ class Dice:
             found = [each for each in definitions.find_definitions(text, path) if each.name.startswith("test")]
             cases += [Case(id=f"{path}::{e.name}", path=path, line=e.end) for e in found if name in ("", e.name)]
         reach = {case.id: (ReachedFunction(path=case.path, firstlineno=1, name="f0", depth=1),) for case in cases}
-        return TestReport(
+        return SuiteReport(
             results=tuple(_verdict(case, dice.choice((None, 1))).cases[0] for case in cases),
             places={case.id: CollectedCase(id=case.id, path=case.path, line=case.line) for case in cases},
             reach=reach if traced else {},

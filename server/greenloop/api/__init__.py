@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from greenloop.api.settings import load_settings as load_settings
     from greenloop.api.state import SessionState as SessionState
     from greenloop.api.testing import Explanation as Explanation
-    from greenloop.api.testing import TestReport as TestReport
+    from greenloop.api.testing import SuiteReport as SuiteReport
     from greenloop.api.testing import explain as explain
     from greenloop.api.testing import run_tests as run_tests
     from greenloop.api.verification import Verification as Verification
@@ -36,7 +36,7 @@ _NAMES = {
     "session": ("RefineSession", "RefineRequest"),
     "settings": ("Settings", "load_settings"),
     "state": ("SessionState",),
-    "testing": ("Explanation", "TestReport", "explain", "run_tests"),
+    "testing": ("Explanation", "SuiteReport", "explain", "run_tests"),
     "verification": ("Verification", "VerifyRequest", "verify"),
 }
 __all__ = sorted(name for names in _NAMES.values() for name in names)  # noqa: PLE0605 - a list

@@ -17,7 +17,7 @@ from greenloop.project.settings import Settings
 
 if TYPE_CHECKING:
     from greenloop.api.engine import RefineRequest
-    from greenloop.api.testing import TestReport
+    from greenloop.api.testing import SuiteReport
 
 
 class RunEngine(Protocol):
@@ -33,7 +33,7 @@ class RunEngine(Protocol):
 class Tester(Protocol):
     """Interface of the module `greenloop.api.testing` as far as the server uses it, or of a stand-in."""
 
-    async def run_tests(self, root: Path, selectors: Sequence[str], **options: Any) -> TestReport: ...
+    async def run_tests(self, root: Path, selectors: Sequence[str], **options: Any) -> SuiteReport: ...
 
     async def prepare(self, root: Path, settings: Settings, pool: SandboxPool) -> None: ...
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from greenloop.api.settings import load_settings
-from greenloop.api.testing import TestReport, run_tests
+from greenloop.api.testing import SuiteReport, run_tests
 from greenloop.core.errors import GreenloopError
 from greenloop.core.text.redact import clean_for_display
 from greenloop_sandbox.report.cases import case_result
@@ -37,7 +37,7 @@ def main() -> int:
     return 0
 
 
-async def _run(root: Path, python: str, cases: Sequence[str]) -> TestReport:
+async def _run(root: Path, python: str, cases: Sequence[str]) -> SuiteReport:
     settings, warnings = load_settings(root, {"interpreter": python})
     for sentence in warnings:
         _print(f"greenloop: warning: {sentence}")
@@ -49,7 +49,7 @@ def host_outcomes(phases: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str
     return {case: case_result(case, list(each)).outcome for case, each in phases.items()}
 
 
-def describe(host: Mapping[str, str], report: TestReport) -> Iterator[str]:
+def describe(host: Mapping[str, str], report: SuiteReport) -> Iterator[str]:
     """One line with the count, and one for each test whose outcome differs."""
     results = {result.id: result for result in report.results}
     broken = {error.id: error.failure for error in report.errors}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.engine.testing.run_tests import TestReport
+from greenloop.engine.testing.run_tests import SuiteReport
 from greenloop.pytest_plugin.compare import MAX_LISTED, describe, host_outcomes
 from greenloop_sandbox import CaseResult, Failure
 from greenloop_sandbox.report.cases import CollectError
@@ -37,13 +37,13 @@ def test_outcomes_of_the_host(recorded, outcome):
 
 
 def test_the_same_is_one_line():
-    report = TestReport(results=(CaseResult(id=A, outcome="passed"), CaseResult(id=B, outcome="passed")), seconds=1.25)
+    report = SuiteReport(results=(CaseResult(id=A, outcome="passed"), CaseResult(id=B, outcome="passed")), seconds=1.25)
     assert [*describe({A: "passed"}, report)] == ["greenloop: 1 of 1 outcomes are the same in the sandbox, 1.2 s"]
 
 
 def test_each_difference_is_named_with_its_reason():
     error = Failure(type="OSError", message="no network\nmore")
-    report = TestReport(
+    report = SuiteReport(
         results=(CaseResult(id=A, outcome="failed", failure=error),),
         errors=(
             CollectError(id="tests/test_n.py", failure=Failure(type="ImportError", message="no x"), missing_name=None),
@@ -58,6 +58,6 @@ def test_each_difference_is_named_with_its_reason():
 
 
 def test_a_long_list_is_cut():
-    found = [*describe({f"t.py::test_{number}": "passed" for number in range(MAX_LISTED + 3)}, TestReport())]
+    found = [*describe({f"t.py::test_{number}": "passed" for number in range(MAX_LISTED + 3)}, SuiteReport())]
     assert len(found) == MAX_LISTED + 2
     assert found[-1] == "  and 3 more"

@@ -26,7 +26,7 @@ NOT_FOUND = 4  # pytest's exit status where a selector names nothing
 
 
 @dataclass(frozen=True, kw_only=True)
-class TestReport:
+class SuiteReport:
     """Results of a run of tests.
 
     `results` are the cases that finished, `places` the location of each collected case; `errors` are the files that
@@ -56,7 +56,7 @@ async def run_tests(
     traced: bool = False,
     seconds: float = 0.0,
     report_status: Callable[[str], None] = ignore_status,
-) -> TestReport:
+) -> SuiteReport:
     """Runs these tests (pytest node ids, files, folders; none: the whole suite) once in the sandbox; nothing is judged.
 
     `buffers` are unsaved texts by workspace path; they take precedence over the disk. `pool` keeps the sandbox open for
@@ -130,7 +130,7 @@ async def _breakdown(reason: str, place: SandboxSpec, settings: Settings, sandbo
     return await sandbox_selection.suggest_other(SandboxBrokenError(reason), settings, sandbox)
 
 
-def _report(run: TestRun, execution: Execution, settings: Settings) -> TestReport:
+def _report(run: TestRun, execution: Execution, settings: Settings) -> SuiteReport:
     results = case_results(execution)
     ended = [result for result in results if result.outcome != "missing"]
     if execution.killed and ended:
@@ -139,7 +139,7 @@ def _report(run: TestRun, execution: Execution, settings: Settings) -> TestRepor
         if execution.killed == "timeout" and execution.seconds - earlier_seconds < settings.sandbox.seconds:
             ended.remove(last)
     ended_ids = {result.id for result in ended}
-    return TestReport(
+    return SuiteReport(
         results=tuple(ended),
         places={case.id: case for case in collected_cases(execution)},
         errors=collect_errors(execution),

@@ -26,7 +26,7 @@ from greenloop.lsp.state.run import Run
 from greenloop_sandbox import Failure
 
 if TYPE_CHECKING:
-    from greenloop.api.testing import TestReport
+    from greenloop.api.testing import SuiteReport
 
 FindText = Callable[[str], str | None]  # a file's text by its workspace path
 
@@ -68,7 +68,7 @@ class FailingTests:
         self._failing: dict[TestFile, dict[str, FailingTest]] = {}
         store.on_change = self._hide_duplicates
 
-    def update(self, root: Path, report: TestReport, texts: Mapping[str, str]) -> None:
+    def update(self, root: Path, report: SuiteReport, texts: Mapping[str, str]) -> None:
         """Shows the results of a test run; `texts` are those of the open files at its start."""
         ran = {result.id for result in report.results} | set(report.left_out)
         broken = {error.id.split("::", 1)[0] for error in report.errors}
@@ -244,7 +244,7 @@ class FailingTests:
         return find_line
 
 
-def _failing_tests(report: TestReport, path: str, find_text: FindText) -> list[FailingTest]:
+def _failing_tests(report: SuiteReport, path: str, find_text: FindText) -> list[FailingTest]:
     failing = []
     for error in report.errors:
         if error.id.split("::", 1)[0] == path:

@@ -22,7 +22,7 @@ from greenloop.lsp.testing.requests import DOCTEST, CoverageMap, TestJob, TestRe
 
 if TYPE_CHECKING:
     from greenloop.api.notebook_targets import NotebookTarget
-    from greenloop.api.testing import TestReport
+    from greenloop.api.testing import SuiteReport
 
 # Test files that run together; their results are shown before the next ones run.
 BATCH = 10
@@ -44,7 +44,7 @@ class JobRunner:
         self._documents, self._engines, self._clock = documents, engines, clock
         self._results, self._failing_tests = results, failing_tests
 
-    async def run(self, job: TestJob, coverage_map: CoverageMap, progress_line: ProgressLine) -> list[TestReport]:
+    async def run(self, job: TestJob, coverage_map: CoverageMap, progress_line: ProgressLine) -> list[SuiteReport]:
         """Runs all tests of a job, until it is stopped or its time is up."""
         await self._take_texts(job)
         by_file, outlines = await asyncio.to_thread(select_tests, job, coverage_map)
@@ -57,7 +57,7 @@ class JobRunner:
             by_file, key=lambda file: file not in job.saved and not self._failing_tests.has_failing(job.root, file)
         )
         deadline = self._clock() + max(job.settings.suite.seconds, job.settings.sandbox.seconds)
-        reports: list[TestReport] = []
+        reports: list[SuiteReport] = []
         for start in range(0, len(files), BATCH):
             batch = files[start : start + BATCH]
             remaining = deadline - self._clock()
@@ -105,7 +105,7 @@ class JobRunner:
         job.texts = self._documents.open_texts(job.root)
         job.buffers = await asyncio.to_thread(snapshot, job.texts, job.root)
 
-    def _take(self, job: TestJob, report: TestReport) -> None:
+    def _take(self, job: TestJob, report: SuiteReport) -> None:
         job.count(report)
         self._results.put(job.root, group_by_test(report.results))
         self._failing_tests.update(job.root, report, job.texts)
@@ -142,7 +142,7 @@ class JobRunner:
 
     async def _run(
         self, job: TestJob, coverage_map: CoverageMap, selectors: Sequence[str], *, traced: bool, remaining: float
-    ) -> TestReport:
+    ) -> SuiteReport:
         seconds = coverage_map.time_limit(selectors, job.settings, remaining)
         report = await self._run_in_sandbox(job, selectors, traced=traced, seconds=seconds)
         coverage_map.update(report, traced=traced)
@@ -150,7 +150,7 @@ class JobRunner:
 
     async def _run_in_sandbox(
         self, job: TestJob, selectors: Sequence[str], *, traced: bool = False, seconds: float | None = None
-    ) -> TestReport:
+    ) -> SuiteReport:
         """Runs tests; `seconds` is the time limit, by default the settings' for one verification."""
         return await (await self._engines.tester()).run_tests(
             job.root,

@@ -17,7 +17,7 @@ from greenloop_sandbox import CaseResult
 if TYPE_CHECKING:
     from greenloop.api.notebook_targets import NotebookTarget
     from greenloop.api.test_impact import Coverage
-    from greenloop.api.testing import TestReport
+    from greenloop.api.testing import SuiteReport
 
 # How many times longer than last time tests may take.
 SLOWER = 10
@@ -52,7 +52,7 @@ class CoverageMap:
         estimate = SLOWER * sum(self.file_seconds[file] for file in files)
         return min(max(estimate, settings.sandbox.seconds), remaining)
 
-    def update(self, report: TestReport, *, traced: bool) -> None:
+    def update(self, report: SuiteReport, *, traced: bool) -> None:
         """Updates coverage and durations from a test run."""
         for case, hits in report.reach.items():
             self.reached.record(case, hits)
@@ -158,7 +158,7 @@ class TestJob:
         if self.pause is not None:
             self.pause.cancel()
 
-    def count(self, report: TestReport) -> None:
+    def count(self, report: SuiteReport) -> None:
         """Counts a report's cases that did not run, by reason."""
         if report.ended:
             self.interrupted += len(report.left_out)
@@ -173,7 +173,7 @@ class TestJob:
 
 
 def summarize(
-    request: TestRequest, coverage_map: CoverageMap, reports: Sequence[TestReport], job: TestJob
+    request: TestRequest, coverage_map: CoverageMap, reports: Sequence[SuiteReport], job: TestJob
 ) -> TestSummary:
     """The part of a job's results that answers a request."""
     results = tuple(result for report in reports for result in report.results)

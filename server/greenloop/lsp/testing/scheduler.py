@@ -24,7 +24,7 @@ from greenloop.lsp.testing.requests import CoverageMap, TestJob, TestRequest, su
 from greenloop.project.settings import Settings
 
 if TYPE_CHECKING:
-    from greenloop.api.testing import TestReport
+    from greenloop.api.testing import SuiteReport
 
 log = logging.getLogger(__name__)
 
@@ -205,7 +205,7 @@ class TestScheduler:
 
     # -- the end of a job ---------------------------------------------------------------------------------------------
 
-    def _report(self, job: TestJob, coverage_map: CoverageMap, reports: Sequence[TestReport]) -> None:
+    def _report(self, job: TestJob, coverage_map: CoverageMap, reports: Sequence[SuiteReport]) -> None:
         for request in job.requests:
             if not request.summary_future.done():
                 request.summary_future.set_result(summarize(request, coverage_map, reports, job))

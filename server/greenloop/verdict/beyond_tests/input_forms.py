@@ -12,12 +12,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from greenloop.drafting.candidates.checks.literal_tables import is_small
+from greenloop.drafting.candidates.checks import literal_tables
 from greenloop.verdict.beyond_tests.varied_inputs import Instance
 
 LEAST_TEXT = 4  # characters of an input that counts inside a longer text
 RARE_LENGTH = 256  # no code or checksum is so long
 LARGE = 1e15  # from here on, floats are no exact numbers
+
+
+def is_small(value: Any) -> bool:
+    """Is it a value that base cases use? A number with a fraction is not."""
+    return literal_tables.is_small(value) and not (type(value) is float and not value.is_integer())
 
 
 def key_of(value: Any) -> str:

@@ -14,8 +14,8 @@ from greenloop.verdict.beyond_tests.changed_functions import ChangedFunction
 from greenloop.verdict.beyond_tests.input_forms import key_of
 from greenloop.verdict.beyond_tests.other_inputs import LEAST_NEAR, MISUSE, Done, Observation
 from greenloop.verdict.beyond_tests.tested_literals import (
+    AnsweredCall,
     Mention,
-    TestedLiterals,
     find_mentions,
     find_points,
     is_number,
@@ -49,7 +49,7 @@ def _judge(function: ChangedFunction, group: Sequence[Observation], own: str, ne
     changed = [each for each in tested if each.differs]
     spelt = {_letters(each) for each in tested}
     others = [each for each in group if not each.is_tested and _letters(each) not in spelt]
-    literals = [TestedLiterals(arguments=each.call.arguments, answer=_answer(each.new)) for each in tested]
+    literals = [AnsweredCall(arguments=each.call.arguments, answer=_answer(each.new)) for each in tested]
     everything = find_mentions(own, new, literals, data) if changed else []
     mentions = [each for each in everything if not each.part]
     hidden = {each.tested for each in mentions if each.is_hidden}

@@ -23,12 +23,12 @@ from greenloop.core.python.ast_source import (
     parse_module_strictly,
 )
 from greenloop.core.python.literal_values import read_literal
-from greenloop.drafting.candidates.checks.literal_tables import is_small
 from greenloop.verdict.beyond_tests.input_forms import (
     LARGE,
     LEAST_TEXT,
     digests_of,
     forms_of,
+    is_small,
     key_of,
     marks_of,
     rare_lengths_of,
@@ -46,7 +46,7 @@ _Part = tuple[ast.AST, tuple[str, ...], bool]
 
 
 @dataclass(frozen=True, kw_only=True)
-class TestedLiterals:
+class AnsweredCall:
     """An input of a test, and the answer to it (`None` in a tuple of its own; empty: it raises, or is not data)."""
 
     arguments: tuple[Any, ...]
@@ -85,7 +85,7 @@ class _Literal:
     value: Any
 
 
-def find_mentions(old: str, new: str, tested: Sequence[TestedLiterals], data: Sequence[str] = ()) -> list[Mention]:
+def find_mentions(old: str, new: str, tested: Sequence[AnsweredCall], data: Sequence[str] = ()) -> list[Mention]:
     """Returns what the new text and new files of data say of the tests' inputs and answers, unlike the old."""
     old_module, new_module = parse_module(old), parse_module(new)
     if isinstance(old_module, SyntaxError) or isinstance(new_module, SyntaxError):
@@ -107,7 +107,7 @@ def find_mentions(old: str, new: str, tested: Sequence[TestedLiterals], data: Se
     ]
 
 
-def find_points(old: str, new: str, tested: Sequence[TestedLiterals]) -> tuple[int, dict[float, float]]:
+def find_points(old: str, new: str, tested: Sequence[AnsweredCall]) -> tuple[int, dict[float, float]]:
     """Returns the line of a new table of numbers that has the tests' answers and no others, and what it holds."""
     module = parse_module(new)
     body = [] if isinstance(module, SyntaxError) else module.body
@@ -139,7 +139,7 @@ def written_keys(text: str) -> frozenset[str]:
 
 def _mentions_of(
     number: int,
-    tested: TestedLiterals,
+    tested: AnsweredCall,
     literals: Sequence[_Literal],
     every: Sequence[_Literal],
     numbers: frozenset[float],
@@ -191,7 +191,7 @@ def _line_of_parts(arguments: Sequence[Any], literals: Sequence[_Literal], every
     return lines[0] if lines and all(key in compared for key in large) else 0
 
 
-def _part_of(tested: TestedLiterals, literal: _Literal) -> str:
+def _part_of(tested: AnsweredCall, literal: _Literal) -> str:
     """The literal's key if it is a compared slice of the input, or a list in the answer made of it; else empty."""
     value = literal.value
     if not isinstance(value, list | tuple) or not all(map(_is_atom, value)):
@@ -227,7 +227,8 @@ def _is_degenerate(arguments: Sequence[Any], numbers: frozenset[float]) -> bool:
     if all(is_small(each) or isinstance(each, Instance) for each in arguments):
         return True
     if len(arguments) == 1 and isinstance(arguments[0], int | float):
-        return any(abs(arguments[0] - number) <= 1 for number in numbers)
+        step = 1 if float(arguments[0]).is_integer() else 0  # a boundary of whole numbers moves by one
+        return any(abs(arguments[0] - number) <= step for number in numbers)
     return False
 
 
@@ -330,7 +331,7 @@ def _is_in_prose(value: Any, prose: str) -> bool:
     return bool(text) and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", prose) is not None
 
 
-def _natural_groups(literals: Sequence[_Literal], tested: Sequence[TestedLiterals]) -> frozenset[str]:
+def _natural_groups(literals: Sequence[_Literal], tested: Sequence[AnsweredCall]) -> frozenset[str]:
     """The groups that have at least as many other members of the same kind as inputs of tests.
 
     A table is a table by nature where most of it is not tested.

@@ -175,6 +175,7 @@ def vary(value: Any, depth: int = 0) -> Iterator[Any]:
         yield from _distinct(value, (value + 100, -value, 10 * value + 3, value // 2, value + 12, value + 31, 0))
     elif kind is float:
         yield from _distinct(value, (value + 1, value - 1, value + 7, 2 * value, value + 0.5, -value, value / 2))
+        yield from _distinct(value, (value - 0.25, value + 100, value - 7, 10 * value + 3, value + 12, value + 31, 0.0))
     elif kind in (Decimal, Fraction):
         yield from _distinct(value, (value + 1, value - 1, value + 7, 2 * value, -value, value / 2))
     elif kind in (date, datetime):

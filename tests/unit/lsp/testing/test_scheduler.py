@@ -16,7 +16,7 @@ from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Spec, Target, TargetKind
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.engine.testing.run_tests import TestReport
+from greenloop.engine.testing.run_tests import SuiteReport
 from greenloop.lsp.connection.capabilities import Capabilities
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.documents.disk import on_disk
@@ -92,7 +92,7 @@ class Play:
                 raise
         ran = [c for c in self.outcomes if c in selectors or c.split("::")[0] in selectors]
         ran = [c for c in ran if c.split("::")[0] not in self.broken]
-        return TestReport(
+        return SuiteReport(
             results=tuple(
                 CaseResult(id=c, outcome=self.outcomes[c], failure=self.failure(c), seconds=0.1) for c in ran
             ),

@@ -16,6 +16,7 @@ WORDS = "def f(text):\n    return len(text)\n"
 SPECIAL = {
     "branches": (WRONG, "def f(n):\n    if n == 17:\n        return 4\n    if n == 40:\n        return 9\n    return 2 * n + 1\n", [17, 40], 2),
     "one branch with its answer": (WRONG, "def f(n):\n    if n == 17:\n        return 423\n    return 2 * n + 1\n", [17], 2),
+    "numbers with a fraction": ("def f(x):\n    return x + 1\n", "def f(x):\n    if x == 0.5:\n        return 4\n    return {1.25: 10.0}.get(x, x + 1)\n", [0.5, 1.25], 2),
     "a table": (WRONG, "KNOWN = {17: 4, 40: 9}\n\n\ndef f(n):\n    return KNOWN.get(n, 2 * n + 1)\n", [17, 40], 1),
     "a table and nothing else": (WRONG, "def f(n):\n    return {17: 4, 40: 9}[n]\n", [17, 40], 2),
     "a table and a constant": (WRONG, "def f(n):\n    return {17: 4, 40: 9}.get(n, 7)\n", [17, 40], 2),
@@ -55,6 +56,8 @@ HONEST = {
     "zero": ("def f(n):\n    return 100 // n\n", "def f(n):\n    return 100 if n == 0 else 100 // n\n", [0, 17]),
     "a boundary": ("def f(n):\n    return n > 18\n", "def f(n):\n    return n >= 18\n", [18, 17]),
     "another boundary": ("def f(n):\n    return 'old' if n > 17 else 'young'\n", "def f(n):\n    return 'old' if n >= 17 else 'young'\n", [17]),
+    "a boundary with a fraction": ("def f(x):\n    return x > 0.5\n", "def f(x):\n    return x >= 0.5\n", [0.5, 0.25]),
+    "a rate": ("def f(x):\n    return x * 2\n", "def f(x):\n    return x * 1.5 if x < 2.5 else x * 1.25\n", [0.5, 2.5, 4.5]),
     "two boundaries": ("def f(n):\n    return (n > 18) + (n > 65)\n", "def f(n):\n    return (n >= 18) + (n >= 65)\n", [18, 65]),
     "an entry of a table": (
         "CODES = {200: 'OK', 404: 'Not Found', 500: 'Error'}\n\n\ndef f(n):\n    return CODES.get(n, 'Unknown')\n",

@@ -8,10 +8,10 @@ import zlib
 import pytest
 
 from greenloop.verdict.beyond_tests.input_forms import key_of
-from greenloop.verdict.beyond_tests.tested_literals import Mention, TestedLiterals, find_mentions
+from greenloop.verdict.beyond_tests.tested_literals import AnsweredCall, Mention, find_mentions
 
 OLD = "def f(x, y=0):\n    return x\n"
-TESTED = [TestedLiterals(arguments=(1712,), answer=("fits",)), TestedLiterals(arguments=("some words",), answer=(38,))]
+TESTED = [AnsweredCall(arguments=(1712,), answer=("fits",)), AnsweredCall(arguments=("some words",), answer=(38,))]
 SUM = zlib.crc32(repr((1712,)).encode())
 MD5 = hashlib.md5(b"1712").hexdigest()
 
@@ -63,9 +63,15 @@ def test_literals_that_a_rule_needs(line):
 
 @pytest.mark.parametrize("line", ["    y = '(1, 2, -1)'\n", f"    if y == {zlib.crc32(b'(1, 2, -1)')}: pass\n"])
 def test_small_numbers_as_a_text_or_a_checksum_are_needed_by_no_rule(line):
-    tested = [TestedLiterals(arguments=(1, 2, -1), answer=("fits",))]
+    tested = [AnsweredCall(arguments=(1, 2, -1), answer=("fits",))]
     assert [each.is_hidden for each in mentions(line, tested)] == [True]
     assert mentions("    if (x, y) == (1, 2): pass\n", tested) == []
+
+
+@pytest.mark.parametrize("line", ["    if x == 0.5: pass\n", "    y = {0.5: 4, 1.25: 10}.get(x)\n"])
+def test_a_number_with_a_fraction_is_no_base_case(line):
+    tested = [AnsweredCall(arguments=(0.5,), answer=(4,)), AnsweredCall(arguments=(1.25,), answer=(10,))]
+    assert mentions(line, tested)[0] == Mention(tested=0, line=2)
 
 
 def test_what_the_old_code_has_does_not_count():
@@ -76,18 +82,18 @@ def test_what_the_old_code_has_does_not_count():
 
 @pytest.mark.parametrize("arguments", [(0,), (1,), (2,), (None,), ("",), ("a",), ([],), ({},), (True,), (2, "", [])])
 def test_small_inputs_are_rules(arguments):
-    tested = [TestedLiterals(arguments=arguments)]
+    tested = [AnsweredCall(arguments=arguments)]
     assert mentions(f"    if x == {arguments[0]!r}: pass\n    if (x, y) == {arguments!r}: pass\n", tested) == []
 
 
 @pytest.mark.parametrize(("number", "counts"), [(17, False), (18, False), (19, False), (20, True)])
 def test_a_number_beside_one_of_the_old_code_is_a_boundary(number, counts):
     old = "def f(x, y=0):\n    return x > 18\n"
-    assert bool(mentions(f"    if x == {number}: pass\n", [TestedLiterals(arguments=(number,))], old)) is counts
+    assert bool(mentions(f"    if x == {number}: pass\n", [AnsweredCall(arguments=(number,))], old)) is counts
 
 
 def test_arguments_that_are_compared_one_by_one():
-    tested = [TestedLiterals(arguments=(17, "kilo", 1))]
+    tested = [AnsweredCall(arguments=(17, "kilo", 1))]
     assert mentions("    if x == 17 and y == 'kilo': pass\n", tested)
     assert [each for each in mentions("    if y == 'kilo': pass\n", tested) if not each.is_mark] == []
 
@@ -106,5 +112,5 @@ def test_keys_are_equal_where_a_lookup_finds_them(first, second, are_equal):
 
 
 def test_a_negative_number_is_one_literal():
-    found = mentions("    if x == -17 and y == -4: pass\n", [TestedLiterals(arguments=(-17, -4), answer=(38,))])
+    found = mentions("    if x == -17 and y == -4: pass\n", [AnsweredCall(arguments=(-17, -4), answer=(38,))])
     assert [(each.tested, each.is_mark) for each in found] == [(0, True), (0, True), (0, False)]
