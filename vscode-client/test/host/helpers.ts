@@ -87,7 +87,13 @@ export async function codeActions(name: string, line: number, title: string, kin
   return until(
     `action "${title}"`,
     async () => {
-      last = await vscode.commands.executeCommand<vscode.CodeAction[]>("vscode.executeCodeActionProvider", uri(name), range, ...(kind === undefined ? [] : [kind]));
+      try {
+        last = await vscode.commands.executeCommand<vscode.CodeAction[]>("vscode.executeCodeActionProvider", uri(name), range, ...(kind === undefined ? [] : [kind]));
+      } catch (error) {
+        // VS Code cancels the question when a provider registers meanwhile, as while the server starts.
+        if (error instanceof Error && error.name === "Canceled") return undefined;
+        throw error;
+      }
       return last.some((each) => each.title.startsWith(title)) ? last : undefined;
     },
     () => last.map((each) => each.title),
