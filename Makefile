@@ -9,11 +9,11 @@ demo: ## install, fetch the embedded model, make one red test green, live
 	@scripts/setup "$(PYTHON)" "$(VENV)" local bubblewrap
 	@scripts/demo "$(BIN)"
 
-quick: ## four minutes: format, lint, types, layers, and tests that need no process
+quick: ## two minutes: format, lint, types, layers, and tests that need no process
 	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap
 	@scripts/quick "$(BIN)"
 
-test: ## sixteen minutes: quick, and a story with real parts for each promise
+test: ## eight minutes: quick, and a story with real parts for each promise
 	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap
 	@scripts/test "$(BIN)"
 
