@@ -5,7 +5,7 @@ It must not know where candidates come from.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from greenloop.core.python import stubs
@@ -87,7 +87,7 @@ async def measure_noticed(
     own: Mapping[str, str],
     wanted: BeyondTests,
 ) -> Noticed | None:
-    """Tries one-token changes of the changed lines with the tests that newly pass; None where that takes too long.
+    """Tries one-token changes of the changed lines with the test files that newly pass; None where that takes too long.
 
     Raises `SandboxBrokenError`.
     """
@@ -96,7 +96,7 @@ async def measure_noticed(
     parts = find_changed_parts(own, changed)
     if not wanted.noticed or not parts or verdict.seconds > MUTANT_SECONDS:
         return None
-    run = replace(inputs.test_run(files), selectors=_newly_passing(inputs))
+    run = replace(inputs.test_run(files), selectors=_with_siblings(_newly_passing(inputs)))
     lines = {path: changed_lines(with_plain_ends(own[path]), with_plain_ends(text)) for path, text in changed.items()}
     found = await mutation_testing.measure(
         inputs, session, run, changed, parts, lines=lines, seconds=MUTANT_SECONDS, most=MOST_MUTANTS
@@ -119,3 +119,9 @@ def _newly_passing(inputs: VerificationInputs) -> tuple[str, ...]:
     """The target cases that did not pass before, or all of them."""
     new = [case for case in inputs.expected if inputs.outcomes.get(case) != "passed"]
     return fit_selectors(new) if new else inputs.problem.spec.selectors
+
+
+def _with_siblings(selectors: Sequence[str]) -> tuple[str, ...]:
+    """The whole files of tests, whose other tests may notice a change as well."""
+    files = (each if each.startswith("doctest:") else each.partition("::")[0] for each in selectors)
+    return tuple(dict.fromkeys(files))

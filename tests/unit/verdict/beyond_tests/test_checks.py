@@ -107,3 +107,4 @@ async def test_what_no_test_noticed_is_counted():
     assert {each.line for each in found.survivors} == {2}
     texts = {run.files["m.py"] for run in session.asked}
     assert len(texts) == found.tried + 1  # one of them is the new text itself
+    assert all("::" not in selector for run in session.asked for selector in run.selectors)  # whole files of tests
