@@ -254,11 +254,10 @@ def follow_links(root: Path, run: TestRun) -> TestRun:
 
     Raises `ValueError` as `check_paths`.
     """
-    files = {}
+    files, check_path, real_root = {}, payload.protocol().check_path, root.resolve()
     for name, data in run.files.items():
-        path = root / payload.protocol().check_path(name)
-        is_inside = path.resolve().is_relative_to(root.resolve())
-        files[str(path.resolve().relative_to(root.resolve())) if is_inside else name] = data
+        real = (real_root / check_path(name)).resolve()
+        files[real.relative_to(real_root).as_posix() if real.is_relative_to(real_root) else name] = data
     check_paths(root, [*sorted(files), *run.without])
     return run if files.keys() == run.files.keys() else replace(run, files=files)
 

@@ -12,6 +12,7 @@ import select
 import sys
 from collections.abc import Iterator
 
+from greenloop.api import events_json
 from greenloop.api.verification import Verification
 from greenloop.cli import render
 from greenloop.wording.next_step import next_step, why_not_proven
@@ -66,11 +67,10 @@ def _lines(result: Verification) -> Iterator[str]:
     cases = {case.id: case for case in (*result.cases, *result.new.cases)}
     failed = tuple(dict.fromkeys((*result.failed, *result.new_failing)))
     for name in failed[:MOST]:
-        failure = cases[name].failure if name in cases else None
-        frame = failure.frames[-1] if failure and failure.frames else None
-        place = f", {frame.path}:{frame.line}" if frame else ""
-        error = f": {failure.type}: {render.first_line(failure.message, 100)}{place}" if failure else ""
-        yield f"failed: {name}{error}"
+        case = events_json.case_object(cases[name]) if name in cases else {}
+        place = f", {case['path']}:{case['line']}" if case.get("path") else ""
+        error = f": {case['error_class']}: {render.first_line(case['message'], 100)}" if case.get("error_class") else ""
+        yield f"failed: {name}{error}{place}"
     if len(failed) > MOST:
         yield f"and {len(failed) - MOST} more"
     yield from (f"tampered with: {each.case}" for each in result.tampered[:MOST] if each.case)

@@ -201,7 +201,7 @@ def _off_path(module: str, observed: ObservedFailure) -> tuple[str, Values] | No
         file = Path(observed.root or "", base, f"{module}.py")
         if file.is_symlink():
             return "link", {"link": f"{base}/{file.name}".lstrip("/"), "target": str(file.resolve())}
-    folder = sources.find_off_path(module, observed.root, from_path) if observed.root else None
+    folder = observed.uninstalled_folder
     if observed.root is None or folder is None:
         return None
     project = sources.project_folder(observed.root, folder)
