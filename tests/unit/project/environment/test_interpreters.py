@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
 import sys
 
 import pytest
@@ -49,7 +48,7 @@ def test_a_member_of_a_workspace_uses_the_environment_around_it(tmp_path):
     root = tmp_path / "repo" / "packages" / "api"
     root.mkdir(parents=True)
     make_venv(tmp_path / ".venv")  # outside of the repository
-    assert find_environment(root, {"PATH": os.environ["PATH"]}).source == "PATH"
+    assert find_environment(root, {"PATH": f"{make_venv(tmp_path / 'elsewhere')}/bin"}).source == "PATH"
     around = make_venv(tmp_path / "repo" / ".venv")
     found = find_environment(root)
     assert (found.prefix, found.source) == (around, ".venv of repo")
@@ -74,12 +73,14 @@ def test_environments_that_other_tools_keep_in_the_project(tmp_path, folders, ch
 
 
 def test_an_environment_of_tox_without_pytest_or_broken_is_passed_over(tmp_path):
-    make_venv(tmp_path / ".tox" / "py312")
-    (tmp_path / ".tox" / "py313").mkdir()
-    (tmp_path / ".tox" / "py313" / "pyvenv.cfg").write_text("home = /nowhere\nversion = 3.13.1\n")
-    assert find_environment(tmp_path, {"PATH": os.environ["PATH"]}).source == "PATH"
-    usable = make_venv(tmp_path / ".tox" / "py311", pytest_too=True)
-    assert find_environment(tmp_path, {"PATH": os.environ["PATH"]}).prefix == usable
+    root = tmp_path / "root"
+    make_venv(root / ".tox" / "py312")
+    (root / ".tox" / "py313").mkdir()
+    (root / ".tox" / "py313" / "pyvenv.cfg").write_text("home = /nowhere\nversion = 3.13.1\n")
+    path = {"PATH": f"{make_venv(tmp_path / 'elsewhere')}/bin"}
+    assert find_environment(root, path).source == "PATH"
+    usable = make_venv(root / ".tox" / "py311", pytest_too=True)
+    assert find_environment(root, path).prefix == usable
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the folder is that of Linux")
