@@ -11,8 +11,8 @@ from greenloop.core import registry
 from greenloop.core.errors import ModelError
 from greenloop.core.ports import Infiller, slots
 from greenloop.core.records.model import ChatRequest, InfillRequest, Message
+from greenloop.models.recording import record_model
 from greenloop.project.settings import ApiSettings, Settings
-from recording import record_model
 
 ASK = ChatRequest(messages=(Message(role="user", content="Write f."),))
 HOLE = InfillRequest(prefix="def f():\n    return ", suffix="\n", stop=("\n",))

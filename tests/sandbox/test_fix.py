@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -99,6 +100,22 @@ def test_a_red_test_goes_green_and_is_written(work):
     code, finished, _err = fix(work, CASE, "--apply", answers=[fence("def double(x):\n    return 10\n"), fence(RIGHT)])
     assert (code, finished["solved"], finished["verified"], finished["applied"]) == (0, True, "verified", True)
     assert ((work / "m.py").read_text(), (work / "test_m.py").read_text()) == (RIGHT, TEST)
+
+
+@pytest.mark.story("a recorded run plays again without the model")
+@pytest.mark.parametrize("kind", ["small", "capable"])
+def test_a_recorded_run_is_the_same_again_elsewhere(work, tmp_path, kind):
+    elsewhere = tmp_path / "elsewhere" / "folder"
+    shutil.copytree(work, elsewhere)
+    record = ["--record", str(tmp_path / "run.jsonl")]
+    answers = [fence("def double(x):\n    return 10\n"), fence(RIGHT)]
+    code, first, _err = fix(work, CASE, *record, "--set", f"model.kind={kind}", "--set", "regions=1", answers=answers)
+    assert (code, first["verified"]) == (0, "verified")
+    code, again, _err = fix(elsewhere, CASE, "--model", "replay:../../run.jsonl")
+    assert (code, again["diff"], again["attempts"]) == (0, first["diff"], first["attempts"])
+    assert again["usage"]["prompt_tokens"] == first["usage"]["prompt_tokens"]
+    code, refused, _err = fix(work, CASE, *record)
+    assert (code, "exists already" in refused["message"]) == (2, True)
 
 
 LACKING = "def double(x):\n    return math.prod([x, 2])\n"

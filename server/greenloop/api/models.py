@@ -9,11 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from greenloop.core.errors import ModelError
+from greenloop.core.errors import ModelError, UsageError
+from greenloop.core.ports import Model
 from greenloop.core.text.redact import clean_for_display
 from greenloop.models import known_providers, roles
 from greenloop.models.embedded import catalogue, default_model, hardware, weights
 from greenloop.models.provider_errors import TOO_LONG
+from greenloop.models.recording import record_model, run_line
 from greenloop.models.roles import Models, open_model
 from greenloop.project.settings import EDITOR, Settings
 from greenloop.project.settings import models as named_models
@@ -98,6 +100,22 @@ async def why_embedded_cannot_run(settings: Settings) -> str:
     except ModelError as error:
         return error.advice
     return ""
+
+
+def recording_opener(path: Path, settings: Settings, target: str) -> Callable[[str, Settings], Model]:
+    """Returns an opener of models for `RefineSession` that writes every exchange to a new file, for `replay:FILE`.
+
+    Raises `UsageError` where the file exists or cannot be made.
+    """
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(run_line(target, settings))
+    except FileExistsError as error:
+        raise UsageError(f"{path} exists already.", remedy="Name a new file with --record FILE.") from error
+    except OSError as error:
+        remedy = "Choose another with --record FILE."
+        raise UsageError(f"{path} cannot be written: {error.strerror}.", remedy=remedy) from error
+    return lambda name, chosen: record_model(open_model(name, chosen), path)
 
 
 def is_about_length(sentence: str) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from greenloop.core import registry
 from greenloop.project import configuration, templates
 from greenloop.project.configuration import parse_assignments
 from greenloop.project.settings import Settings
@@ -19,5 +20,8 @@ def load_settings(
     `wanted` has settings by name (`{"model": "local", "sandbox.kind": "docker"}`), which come before the environment,
     those of an editor, the user's file and the project's. Raises `SettingsError` for a value of `wanted` that is wrong.
     """
-    settings, warnings = configuration.load(root, command_line=wanted or {}, editor=editor or {})
+    if str((wanted := wanted or {}).get("model", "")).startswith("replay:"):
+        # Requests are the same only with the settings of the recorded run.
+        wanted = {**registry.load_part("models", "replay").recorded_settings(wanted["model"]), **wanted}
+    settings, warnings = configuration.load(root, command_line=wanted, editor=editor or {})
     return settings, [*warnings, *templates.list_unusable()]

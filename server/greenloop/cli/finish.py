@@ -21,6 +21,7 @@ from greenloop.cli.patch import PatchFile
 from greenloop.cli.reports.of_fixes import Fix
 from greenloop.cli.screen import View, open_view
 from greenloop.core.errors import GreenloopError, WorkspaceError
+from greenloop.core.ports import Model
 from greenloop.core.records.goal import Goal
 from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.text.diff import diff_files, first_changed_line
@@ -33,8 +34,9 @@ from greenloop.wording.outcome import VERIFIED_WORDS
 class FixJob:
     """Data shared by all runs of one command line. `write_json` writes JSON objects; None: the output is for people.
 
-    `goal`, `calls` and the `earlier` run are those of the request; `patch` takes the accepted results, `fixes` what
-    became of each target; `answers` has the model that the user named when asked, empty for none.
+    `goal`, `calls` and the `earlier` run are those of the request, `opener` that of the session; `patch` takes the
+    accepted results, `fixes` what became of each target; `answers` has the model that the user named when asked, empty
+    for none.
     """
 
     arguments: argparse.Namespace
@@ -46,6 +48,7 @@ class FixJob:
     calls: str = ""
     patch: PatchFile | None = None
     earlier: UnsolvedRun | None = None
+    opener: Callable[[str, Settings], Model] | None = None
     fixes: list[Fix] = field(default_factory=list)
     answers: list[str] = field(default_factory=list)
 

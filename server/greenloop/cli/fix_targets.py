@@ -166,7 +166,12 @@ def _run_one(job: FixJob, target: str) -> tuple[int, Outcome]:
             prepared = job.notebook.prepared
             request = replace(request, target=prepared.target, buffers=prepared.buffers, known_fault=prepared.fault)
         session = RefineSession(
-            request, settings=job.settings, user=view.user, report_status=view.report_status, on_event=on_event
+            request,
+            settings=job.settings,
+            user=view.user,
+            opener=job.opener,
+            report_status=view.report_status,
+            on_event=on_event,
         )
         try:
             with job.notebook.prepared.relabel_errors() if job.notebook else nullcontext():

@@ -12,6 +12,13 @@ from greenloop.core.text.json_codec import from_json
 # Fields that older recordings lack; they count only where they say something.
 LATER = ("calls", "call_id", "extra", "tools")
 
+# How the keys of settings on which requests depend begin. A recording comes from somebody else: it sets no others.
+REQUEST_SETTINGS = (
+    *("preset", "attempts", "regions", "tokens", "ask", "ladder.", "prompt.", "answer.", "feedback.", "improve."),
+    *("drafter.t", "refiner.t", "critic.t", "tester.t", "planner.t", "planner.skip", "spec.design", "spec.noticed"),
+    *("spec.constraints", "escalation.after", "model.kind"),
+)
+
 
 def key_fields(request: ChatRequest | InfillRequest) -> dict[str, Any]:
     """Returns what the answer to a request depends on: its prompt, tools and sampling, neither role nor patience."""

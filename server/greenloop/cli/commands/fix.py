@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from greenloop.api import events_json, notebook_targets
+from greenloop.api.models import recording_opener
 from greenloop.api.presets import offered_presets
 from greenloop.api.session import UnsolvedRun, read_unsolved_run
 from greenloop.cli import options
@@ -87,6 +88,11 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--patch", metavar="FILE", help="write the accepted results as a patch for `git apply`, and never ask"
     )
+    parser.add_argument(
+        "--record",
+        metavar="FILE",
+        help="record requests and answers of models, secrets masked; `--model replay:FILE` runs the same again",
+    )
     options.add(parser)
 
 
@@ -131,6 +137,7 @@ def _fix(
             'model = "editor" works only inside an editor that provides a language model.',
             remedy="Choose another with --model, such as local or ollama/NAME.",
         )
+    opener = recording_opener(cwd / arguments.record, settings, target or "") if arguments.record else None
     job = FixJob(
         arguments=arguments,
         root=root,
@@ -140,6 +147,7 @@ def _fix(
         calls=calls,
         patch=patch,
         earlier=earlier,
+        opener=opener,
     )
     if target is not None and options.split_target(target)[0].endswith(".ipynb"):
         notebook = _load_notebook(root, *options.split_target(target))

@@ -1,9 +1,9 @@
 """Replays recorded answers of another model, for reproducible tests and experiments.
 
-`replay:FILE` answers from FILE, which `scripts/transcripts.py` records.
-FILE is JSONL, one exchange per line; its `key` is a hash of the messages (or the infill) and the sampling, so that
-order does not matter. `hole` marks an infill; `slots` (if more than one), `context` (if known) and `tools` (whether it
-takes any) are the recorded model's.
+`replay:FILE` answers from FILE, which `greenloop fix --record FILE` writes.
+FILE is JSONL: a line about the run, then one exchange per line; its `key` is a hash of the messages (or the infill) and
+the sampling, so that order does not matter. `hole` marks an infill; `slots` (if more than one), `context` (if known)
+and `tools` (whether it takes any) are the recorded model's.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from greenloop.core.errors import ModelError, UsageError
 from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
 from greenloop.core.text.tokens import estimate_tokens
-from greenloop.models.recorded import key_fields, reply_from
+from greenloop.models.recorded import REQUEST_SETTINGS, key_fields, reply_from
 from greenloop.project.settings import Settings
 
 
@@ -61,13 +62,25 @@ def _hash(request: ChatRequest | InfillRequest) -> str:
 
 @dataclass
 class Recorded:
-    """The contents of a file: the replies by key, in order."""
+    """The contents of a file: what its first line says of the run, and the replies by key, in order."""
 
+    run: dict[str, Any] = field(default_factory=dict)
     replies: dict[str, list[Reply]] = field(default_factory=dict)
     has_infills: bool = False
     slots: int = 1
     context: int = 0
     calls_tools: bool = False
+
+    @property
+    def versions(self) -> str:
+        """The versions that recorded it, to end a sentence."""
+        return " with greenloop {greenloop} and Python {python}".format_map(self.run) if self.run else ""
+
+
+def recorded_settings(name: str) -> dict[str, Any]:
+    """Returns the settings of the run that `replay:FILE` has recorded, by key. Raises `UsageError` as `create` does."""
+    settings = _read(Path(name.partition(":")[2]).expanduser()).run.get("settings", {})
+    return {key: value for key, value in settings.items() if key.startswith(REQUEST_SETTINGS)}
 
 
 class Replay:
@@ -113,7 +126,7 @@ class Replay:
         if matching_key is None:
             raise ModelError(
                 f"{self._path} has no answer to this request (key {request_key(request)[:12]}…).",
-                remedy="Record it again with the same code, tests and settings.",
+                remedy=f"Use the same code, tests and settings{self._recorded.versions}, or record it again.",
             )
         replies = self._recorded.replies[matching_key]
         count = self._answer_counts.get(matching_key, 0)
@@ -143,6 +156,9 @@ def _read(path: Path) -> Recorded:
             continue
         try:
             exchange = json.loads(line)
+            if "run" in exchange:
+                contents.run = {"greenloop": "", "python": "", **exchange["run"]}
+                continue
             contents.replies.setdefault(exchange["key"], []).append(reply_from(exchange["reply"]))
             contents.has_infills = contents.has_infills or bool(exchange.get("hole"))
             contents.slots = max(contents.slots, int(exchange.get("slots", 1)))

@@ -11,8 +11,8 @@ from greenloop.core.ports import Infiller, context, slots
 from greenloop.core.records.model import ChatRequest, InfillRequest, Message, Reply, Role
 from greenloop.core.records.usage import Usage
 from greenloop.models.providers import replay
+from greenloop.models.recording import record_model
 from greenloop.project.settings import Settings
-from recording import record_model
 
 ASK = ChatRequest(messages=(Message(role="user", content="wörds"),))
 

@@ -1,16 +1,25 @@
-"""Records a model's answers into a file that `replay:FILE` reads."""
+"""Records a model's answers into a file that `replay:FILE` reads.
+
+The file is JSONL: one line about the run (`run_line`), then each request as the model got it, secrets masked, with its
+answer.
+"""
 
 from __future__ import annotations
 
 import json
+import platform
 from collections.abc import Callable
 from dataclasses import asdict
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from greenloop.core.ports import Infiller, Model, calls_tools, context, slots
 from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
+from greenloop.models.kinds import kind_of
 from greenloop.models.providers.replay import request_key
+from greenloop.models.recorded import REQUEST_SETTINGS, key_fields
+from greenloop.project.settings import Settings, get, keys
 
 
 def record_model(model: Model, path: Path) -> Recording:
@@ -18,6 +27,20 @@ def record_model(model: Model, path: Path) -> Recording:
     if isinstance(model, Infiller):
         return InfillingRecording(model, path)
     return Recording(model, path)
+
+
+def run_line(target: str, settings: Settings) -> str:
+    """Returns the line that begins a run's recording: versions, model, and the settings on which requests depend."""
+    chosen = {key: get(settings, key) for key, _kind, default, _about in keys() if get(settings, key) != default}
+    kept = {key: value for key, value in chosen.items() if key.startswith(REQUEST_SETTINGS)}
+    run = {
+        "target": target,
+        "greenloop": version("greenloop"),
+        "python": platform.python_version(),
+        "model": settings.model,
+        "settings": {**kept, "model.kind": str(kind_of(settings.drafter.model or settings.model, settings))},
+    }
+    return json.dumps({"run": run}, ensure_ascii=False) + "\n"
 
 
 class Recording:
@@ -55,7 +78,7 @@ class Recording:
         await self._model.close()
 
     def _write(self, request: ChatRequest | InfillRequest, reply: Reply) -> None:
-        exchange: dict[str, Any] = {"key": request_key(request), "reply": asdict(reply)}
+        exchange: dict[str, Any] = {"key": request_key(request), "request": key_fields(request), "reply": asdict(reply)}
         if isinstance(request, InfillRequest):
             exchange["hole"] = True
         if self.slots > 1:
