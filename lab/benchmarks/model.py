@@ -28,6 +28,7 @@ from typing import Any
 import psutil
 
 from greenloop.core.records.model import ChatRequest, InfillRequest, Message
+from greenloop.models.chat.completions import open_client
 from greenloop.models.embedded import catalogue, client, hardware, server, weights
 from greenloop.models.providers import local
 
@@ -55,9 +56,10 @@ class Server:
 
     async def ask(self, path: str, body: dict[str, Any], cost: Cost) -> str:
         parts, timings = [], dict[str, Any]()
-        async for event in client.events(self.running, path, body, 300.0):
-            parts.append(local.parse_event(event)[0])
-            timings = event.get("timings") or timings
+        async with open_client(is_local=True) as http:
+            async for event in client.events(http, self.running, path, body, 300.0):
+                parts.append(local.parse_event(event)[0])
+                timings = event.get("timings") or timings
         cost.read += timings["prompt_n"]
         cost.written += timings["predicted_n"]
         return "".join(parts)

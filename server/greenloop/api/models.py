@@ -17,6 +17,7 @@ from greenloop.models.embedded import catalogue, default_model, hardware, weight
 from greenloop.models.provider_errors import TOO_LONG
 from greenloop.models.recording import record_model, run_line
 from greenloop.models.roles import Models, open_model
+from greenloop.project.environment.installation import extra_command
 from greenloop.project.settings import EDITOR, Settings
 from greenloop.project.settings import models as named_models
 
@@ -73,7 +74,7 @@ async def list_models(settings: Settings) -> list[ModelChoice]:
 def _embedded_choices() -> list[ModelChoice]:
     """The default model, and the others that are downloaded."""
     if not hardware.is_engine_installed():
-        about = f"{EMBEDDED}; its engine (greenloop[local]) is not installed"
+        about = f"{EMBEDDED}; its engine is not installed: {extra_command()}"
         return [ModelChoice(name="local", about=about, needs="install")]
     default = ModelChoice(name="local", about=EMBEDDED)
     if weights.downloaded_file() is None:

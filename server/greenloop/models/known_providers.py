@@ -31,22 +31,10 @@ OPENAI_NAMES = re.compile(r"(?:ft:)?(?:gpt-|chatgpt-|o\d)")
 NAMES, FIRST = "class LlmProviders(str, Enum):", re.compile(r'^    \w+ = "([^"]+)"', re.MULTILINE)
 COMPATIBLE = "llms/openai_like/providers.json"
 # Providers whose key is in a variable of their own name.
-USUAL = (
-    *(
-        "ai21",
-        "anthropic",
-        "baseten",
-        "cerebras",
-        "codestral",
-        "cohere",
-        "dashscope",
-        "deepinfra",
-        "deepseek",
-        "edenai",
-    ),
-    *("featherless_ai", "fireworks_ai", "gemini", "groq", "huggingface", "inception", "mistral", "modelscope"),
-    *("moonshot", "nebius", "nlp_cloud", "novita", "nvidia_nim", "openai", "openrouter", "qwencloud", "replicate"),
-    *("sambanova", "tencent", "vercel_ai_gateway", "volcengine", "wandb", "xai", "zai"),
+USUAL = frozenset(
+    """ai21 anthropic baseten cerebras codestral cohere dashscope deepinfra deepseek edenai featherless_ai fireworks_ai
+    gemini groq huggingface inception mistral modelscope moonshot nebius nlp_cloud novita nvidia_nim openai openrouter
+    qwencloud replicate sambanova tencent vercel_ai_gateway volcengine wandb xai zai""".split()  # noqa: SIM905 - a list literal would take 35 lines
 )
 # The other variables that litellm reads, the one to name first.
 VARIABLES: Mapping[str, tuple[str, ...]] = {

@@ -6,7 +6,7 @@ Classifies an exception by its status, its class name and its message, without k
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from greenloop.core.errors import ContextTooLongError, ModelError
@@ -75,95 +75,69 @@ class Asked:
 def explain_error(error: Exception, asked: Asked, secrets: Iterable[str]) -> ModelError:
     """The problem to show to the user; `secrets` are values that must not be shown."""
     message = KEY_LIKE.sub(MASK, redact(" ".join(str(error).split()), secrets))
-    return (
-        _about_import(error, message)
-        or _about_request(error, message, asked)
-        or _about_account(error, message, asked)
-        or _about_connection(error, message, asked)
-        or ModelError(
-            f"{asked.provider} rejected the request: {_shorten(message)}",
-            remedy="Check the model's name and `api.base`, or name another model.",
-        )
-    )
-
-
-def _about_import(error: Exception, message: str) -> ModelError | None:
-    if _failed_import(error):
-        return ModelError(
-            f"A Python package that models are asked with cannot be imported: {_shorten(message)}",
-            remedy="Install greenloop again, or the package that is named, in the environment that has greenloop.",
-        )
-    return None
-
-
-def _about_request(error: Exception, message: str, asked: Asked) -> ModelError | None:
-    model, provider = asked.name, asked.provider
-    if is_too_long(error):
+    if is_too_long(error) and not _failed_import(error):
         return ContextTooLongError(
-            f"The prompt is too long for the context of {model}.",
+            f"The prompt is too long for the context of {asked.name}.",
             remedy="Lower `prompt.tokens`, or name a model with a larger context.",
         )
-    if "LLM Provider NOT provided" in message or _is_class_named(error, "UnknownProvider"):
-        return ModelError(
-            f"No provider is known for the model '{model}'.",
-            remedy="Write it as provider/model, such as ollama/llama3.2 or openai/gpt-4o, or `local`.",
-        )
-    if status_of(error) == 404:
-        action = (
-            f"Run `ollama pull {model.partition('/')[2]}`" if provider.startswith("ollama") else "Check its spelling"
-        )
-        return ModelError(f"{provider} does not know the model {model}.", remedy=f"{action}, or name another model.")
-    return None
+    rows = (*_about_request(error, message, asked), *_about_connection(error, message, asked))
+    sentence, remedy = next((sentence, remedy) for holds, sentence, remedy in rows if holds)
+    return ModelError(sentence, remedy=remedy)
 
 
-def _about_account(error: Exception, message: str, asked: Asked) -> ModelError | None:
-    model, provider, status = asked.name, asked.provider, status_of(error)
+Row = tuple[object, str, str]  # does it hold, and if it is the first: the sentence and the remedy
+
+
+def _about_request(error: Exception, message: str, asked: Asked) -> Iterator[Row]:
+    """Yields the errors in which the provider refuses the request, or the account that it comes from."""
+    model, provider, status, said = asked.name, asked.provider, status_of(error), _shorten(message)
     no_key = NO_KEY.search(message)
-    if status in {401, 403} or no_key or BAD_KEY.search(message):
-        remedy = (
-            f"Put a valid key into the environment variable {asked.variable}, or name another variable in `api.key`."
-        )
-        if asked.key_from_editor:
-            remedy = f"Give the editor another key for {provider}."
-        sentence = f"{provider} did not accept the key for {model}."
-        if no_key:
-            sentence = f"There is no key for {model}."
-        elif asked.has_answered:
-            sentence = f"{provider} no longer accepts the key for {model}, which it accepted before."
-        return ModelError(sentence, remedy=remedy)
-    if status == 402 or _is_out_of_quota(str(error)):
-        return ModelError(f"The quota for {model} is used up.", remedy="Check the account, or name another model.")
-    when = f"in {asked.wait:.0f} seconds" if asked.wait else "later"
-    if status == 429:
-        return ModelError(
-            f"{provider} limits the rate of requests to {model}.", remedy=f"Try again {when}, or name another model."
-        )
-    if is_overloaded(error):
-        return ModelError(f"{provider} is overloaded: {_shorten(message)}", remedy=f"Try again {when}.")
-    return None
+    yield (
+        _failed_import(error),
+        f"A Python package that models are asked with cannot be imported: {said}",
+        "Install greenloop again, or the package that is named, in the environment that has greenloop.",
+    )
+    yield (
+        "LLM Provider NOT provided" in message or _is_class_named(error, "UnknownProvider"),
+        f"No provider is known for the model '{model}'.",
+        "Write it as provider/model, such as ollama/llama3.2 or openai/gpt-4o, or `local`.",
+    )
+    pull = f"Run `ollama pull {model.partition('/')[2]}`" if provider.startswith("ollama") else "Check its spelling"
+    yield status == 404, f"{provider} does not know the model {model}.", f"{pull}, or name another model."
+    sentence = f"{provider} did not accept the key for {model}."
+    if no_key:
+        sentence = f"There is no key for {model}."
+    elif asked.has_answered:
+        sentence = f"{provider} no longer accepts the key for {model}, which it accepted before."
+    key = f"Put a valid key into the environment variable {asked.variable}, or name another variable in `api.key`."
+    remedy = f"Give the editor another key for {provider}." if asked.key_from_editor else key
+    yield status in {401, 403} or no_key or BAD_KEY.search(message), sentence, remedy
+    is_used_up = status == 402 or _is_out_of_quota(str(error))
+    yield is_used_up, f"The quota for {model} is used up.", "Check the account, or name another model."
+    again = f"Try again in {asked.wait:.0f} seconds" if asked.wait else "Try again later"
+    yield status == 429, f"{provider} limits the rate of requests to {model}.", f"{again}, or name another model."
+    yield is_overloaded(error), f"{provider} is overloaded: {said}", f"{again}."
 
 
-def _about_connection(error: Exception, message: str, asked: Asked) -> ModelError | None:
-    model, provider, base, status = asked.name, asked.provider, asked.base, status_of(error)
-    if _is_unreachable(error, message):
-        if provider.startswith("ollama"):
-            return ModelError(
-                f"No Ollama answers at {base}.", remedy="Start it with `ollama serve`, or set `api.base`."
-            )
-        address = f" at {base}" if base else ""
-        return ModelError(
-            f"{model} cannot be reached{address}{proxy_clause()}.", remedy="Check the network and `api.base`."
-        )
-    if _is_class_named(error, "Timeout"):
-        return ModelError(f"{model} did not answer in time.", remedy="Try again, or raise `api.timeout`.")
+def _about_connection(error: Exception, message: str, asked: Asked) -> Iterator[Row]:
+    """Yields the errors of the connection; the last row always holds."""
+    model, provider, status, said = asked.name, asked.provider, status_of(error), _shorten(message)
+    is_unreachable, is_ollama = _is_unreachable(error, message), provider.startswith("ollama")
+    start_ollama = "Start it with `ollama serve`, or set `api.base`."
+    yield is_unreachable and is_ollama, f"No Ollama answers at {asked.base}.", start_ollama
+    address = f" at {asked.base}" if asked.base else ""
+    sentence = f"{model} cannot be reached{address}{proxy_clause()}."
+    yield is_unreachable, sentence, "Check the network and `api.base`."
+    is_late = _is_class_named(error, "Timeout")
+    yield is_late, f"{model} did not answer in time.", "Try again, or raise `api.timeout`."
     # litellm calls a broken connection a server error.
-    if status is not None and status >= 500 and not BROKEN.search(message):
-        return ModelError(f"{provider} returned an error ({status}): {_shorten(message)}", remedy="Try again later.")
-    if BROKEN.search(message) or _is_class_named(error, "Connect", "Protocol") or isinstance(error, OSError):
-        return ModelError(
-            f"The connection to {model} was lost: {_shorten(message)}", remedy="Check the network and try again."
-        )
-    return None
+    is_broken = bool(BROKEN.search(message))
+    is_failing = status is not None and status >= 500 and not is_broken
+    yield is_failing, f"{provider} returned an error ({status}): {said}", "Try again later."
+    is_lost = is_broken or _is_class_named(error, "Connect", "Protocol") or isinstance(error, OSError)
+    yield is_lost, f"The connection to {model} was lost: {said}", "Check the network and try again."
+    remedy = "Check the model's name and `api.base`, or name another model."
+    yield True, f"{provider} rejected the request: {said}", remedy
 
 
 def status_of(error: Exception) -> int | None:

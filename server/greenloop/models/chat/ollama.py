@@ -9,6 +9,8 @@ import json
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 
+import httpx
+
 from greenloop.models.chat.completions import Connection, Fields, read_piece, send
 from greenloop.models.chat.refusals import LIMIT
 
@@ -16,10 +18,12 @@ OPTIONS = ("temperature", "seed", "stop", "num_ctx", "repeat_penalty")
 GRADED = "gpt-oss"  # the models that take a degree of thinking; others think or do not
 
 
-async def stream(parameters: Mapping[str, Any], connection: Connection) -> AsyncGenerator[Fields, None]:
+async def stream(
+    parameters: Mapping[str, Any], connection: Connection, client: httpx.AsyncClient
+) -> AsyncGenerator[Fields, None]:
     """Yields the pieces of the answer; closing and errors as in `completions.stream`."""
     is_complete = False
-    async with send("/api/chat", write_body(parameters), connection) as response:
+    async with send("/api/chat", write_body(parameters), connection, client) as response:
         async for line in response.aiter_lines():
             if line.strip():
                 piece = read_line(read_piece(line, response))

@@ -1,6 +1,6 @@
-"""Puts a streamed answer together: text, calls of tools, thinking, and numbers of tokens.
+"""Puts a streamed answer together: text, calls of tools, thinking, and numbers of tokens, read or estimated.
 
-It must not know how the answer was asked for.
+It must not know how the answer was asked for, nor prices.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from greenloop.core.records.model import ToolCall
+from greenloop.core.records.usage import Usage
 from greenloop.core.text.tokens import estimate_tokens
 from greenloop.models.chat.messages import PROVIDER
 
@@ -167,3 +168,24 @@ def _is_another(call: _Call, call_id: str, name: str) -> bool:
 
 def _as_dict(item: Any) -> dict[str, Any]:
     return dict(item) if isinstance(item, Mapping) else dict(item.model_dump())
+
+
+def read_usage(counts: Any, *, prompt_estimate: int, answer_estimate: int) -> Usage:
+    """The tokens that the provider reported; estimates where it reported none."""
+    answer = _number(counts, "completion_tokens")
+    reasoning = _number(getattr(counts, "completion_tokens_details", None), "reasoning_tokens")
+    if reasoning > answer:  # a provider that does not count its reasoning as part of the answer
+        answer += reasoning
+    return Usage(
+        prompt_tokens=_number(counts, "prompt_tokens") or prompt_estimate,
+        completion_tokens=answer or answer_estimate,
+        cached_tokens=_number(getattr(counts, "prompt_tokens_details", None), "cached_tokens")
+        or _number(counts, "cache_read_input_tokens")
+        or _number(counts, "prompt_cache_hit_tokens"),
+        cost=None,
+    )
+
+
+def _number(counts: Any, name: str) -> int:
+    number = getattr(counts, name, None)
+    return number if isinstance(number, int) else 0

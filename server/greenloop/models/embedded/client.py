@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 
 from greenloop.core.errors import ContextTooLongError, ModelError
+from greenloop.models.chat.completions import Connection, RefusedError, send
 from greenloop.models.embedded import server
 
 
@@ -20,26 +21,22 @@ class ServerLostError(Exception):
 
 
 async def events(
-    running: server.RunningServer, path: str, body: dict[str, Any], timeout_seconds: float
+    client: httpx.AsyncClient,
+    running: server.RunningServer,
+    path: str,
+    body: dict[str, Any],
+    timeout_seconds: float,
 ) -> AsyncGenerator[dict[str, Any], None]:
     """Streams the answer's events. Stopping early closes the connection, which makes the server free the slot.
 
     `timeout_seconds`: the longest time without any data. Raises `ModelError`, and `ServerLostError` if the request
     should be sent to a new server.
     """
-    timeout = httpx.Timeout(timeout_seconds, connect=5)
-    # A connection is used once: the server sometimes drops one that was kept after a streamed answer.
-    limits = httpx.Limits(max_keepalive_connections=0)
-    headers = {"Authorization": f"Bearer {running.key}"}
-    url = f"http://127.0.0.1:{running.port}{path}"
+    base = f"http://127.0.0.1:{running.port}"
+    connection = Connection(base=base, key=running.key, seconds=timeout_seconds)
+    is_complete = False
     try:
-        async with (
-            httpx.AsyncClient(trust_env=False, verify=False, timeout=timeout, limits=limits) as client,  # noqa: S501 - plain http
-            client.stream("POST", url, json={**body, "stream": True}, headers=headers) as response,
-        ):
-            if response.status_code != httpx.codes.OK:
-                raise _error_of(await response.aread(), response.status_code, running)
-            is_complete = False
+        async with send(path, {**body, "stream": True}, connection, client) as response:
             async for line in response.aiter_lines():
                 if not line.startswith("data: "):
                     continue
@@ -47,29 +44,31 @@ async def events(
                     break
                 event = json.loads(line.removeprefix("data: "))
                 if "error" in event:
-                    raise _error_of(line.removeprefix("data: ").encode(), 500, running)
+                    raise _error_of(line.removeprefix("data: "), 500, running)
                 yield event
                 # Raw completions mark their last event; chats end with a `[DONE]` line.
                 if is_complete := event.get("stop") is True:
                     break
-            if not is_complete:
-                raise ServerLostError("the answer broke off")
+    except RefusedError as error:
+        raise _error_of(str(error), error.status_code, running) from error
     except httpx.ReadTimeout as error:
         raise ModelError(
             f"The embedded model did not respond for {timeout_seconds:g} seconds.",
             remedy="Is the machine very busy? Raise `api.timeout`, or run `greenloop model stop` and try again.",
         ) from error
-    except httpx.TransportError as error:
+    except (httpx.TransportError, ConnectionError) as error:
         raise ServerLostError(str(error) or type(error).__name__) from error
+    if not is_complete:
+        raise ServerLostError("the answer broke off")
 
 
-def _error_of(content: bytes, status: int, running: server.RunningServer) -> ModelError | ServerLostError:
+def _error_of(content: str, status: int, running: server.RunningServer) -> ModelError | ServerLostError:
     """The exception for an error answer of the server."""
     try:
         error = json.loads(content)["error"]
         error_type, message = str(error.get("type", "")), str(error.get("message", ""))
     except (ValueError, KeyError, TypeError, AttributeError):
-        error_type, message = "", content.decode(errors="replace")[:200]
+        error_type, message = "", content[:200]
     if error_type == "exceed_context_size_error":
         return ContextTooLongError(
             f"The prompt is too long for the embedded model's context of {running.context} tokens.",

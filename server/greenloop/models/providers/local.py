@@ -11,11 +11,14 @@ from dataclasses import replace
 from time import monotonic
 from typing import Any
 
+import httpx
+
 from greenloop.core.errors import ModelError
 from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
 from greenloop.core.records.usage import Usage
 from greenloop.core.text.block import cut_block
 from greenloop.core.text.tokens import estimate_messages, estimate_tokens
+from greenloop.models.chat.completions import open_client
 from greenloop.models.embedded import catalogue, client, server
 from greenloop.models.embedded.catalogue import EmbeddedModel
 from greenloop.models.embedded.continuations import Beginning, Step, best_texts, read_steps
@@ -37,6 +40,7 @@ class Local:
         self._name = name
         self._settings = settings
         self._model = model
+        self._client: httpx.AsyncClient | None = None
 
     @property
     def name(self) -> str:
@@ -65,7 +69,10 @@ class Local:
         return estimate_tokens(text)
 
     async def close(self) -> None:
-        """Does nothing: the server stays for the next request and exits when idle."""
+        """Closes the client alone: the server stays for the next request and exits when idle."""
+        if self._client is not None:
+            await self._client.aclose()
+            self._client = None
 
     async def _start_and(self, ask: Callable[[server.RunningServer], Awaitable[Reply]]) -> Reply:
         for is_last_try in (False, True):
@@ -99,7 +106,9 @@ class Local:
         began = monotonic()
         text, steps = begin, list[Step]()
         finish, timings = "stop", dict[str, Any]()
-        async with aclosing(client.events(running, path, body, self._settings.api.timeout)) as events:
+        self._client = self._client or open_client(is_local=True)
+        stream = client.events(self._client, running, path, body, self._settings.api.timeout)
+        async with aclosing(stream) as events:
             async for event in events:
                 piece, reason = parse_event(event)
                 if piece:

@@ -29,8 +29,7 @@ from greenloop.models.chat import completions, ollama, through_litellm
 from greenloop.models.chat.completions import Connection, RefusedError
 from greenloop.models.chat.parameters import Parameters, write_parameters
 from greenloop.models.chat.refusals import Refusals
-from greenloop.models.chat.streamed import StreamedAnswer
-from greenloop.models.chat.usage import read_usage
+from greenloop.models.chat.streamed import StreamedAnswer, read_usage
 from greenloop.models.chat.waits import Waits, stated_wait
 from greenloop.models.checks import check, full_name, missing_key
 from greenloop.models.embedded.default_model import ollama_base
@@ -74,6 +73,7 @@ class Remote:
         self._key = ""
         self._unlocking: asyncio.Task[None] | None = None
         self._served = ServedSlots()
+        self._client: httpx.AsyncClient | None = None
         self._sleep = sleep
         self._rng = rng or random.Random()  # noqa: S311 - spreads retries, protects nothing
         self._refusals = Refusals()
@@ -157,9 +157,12 @@ class Remote:
         return self._cost(Usage(prompt_tokens=prompt_tokens, completion_tokens=completion_tokens))
 
     async def close(self) -> None:
-        """Stops waiting for a key."""
+        """Stops waiting for a key, and closes the client."""
         if self._unlocking is not None:
             self._unlocking.cancel()
+        if self._client is not None:
+            await self._client.aclose()
+            self._client = None
         await self._served.close()
 
     async def _unlocked(self) -> None:
@@ -217,7 +220,8 @@ class Remote:
                 remedy="Put one into the environment variable OPENAI_API_KEY, or name another variable in `api.key`.",
             )
         stream = ollama.stream if self._name.startswith(OLLAMA) else completions.stream
-        return stream({**parameters, "model": model.partition("/")[2]}, connection)
+        self._client = self._client or completions.open_client()
+        return stream({**parameters, "model": model.partition("/")[2]}, connection, self._client)
 
     def _base(self) -> str:
         """The address that the model is asked at; empty for the one that litellm knows."""

@@ -7,9 +7,8 @@ from greenloop.models.chat.completions import Connection
 
 
 @pytest.fixture
-def serve(monkeypatch):
-    """`serve(body, status)`: what every server answers; returns the requests that it got."""
-    real = httpx.AsyncClient
+def serve():
+    """`serve(body, status)`: a client of a server that answers everything so, and the requests that it got."""
 
     def answer(body, status=200):
         requests = []
@@ -18,8 +17,7 @@ def serve(monkeypatch):
             requests.append(request)
             return httpx.Response(status, content=body.encode())
 
-        monkeypatch.setattr(httpx, "AsyncClient", lambda **_more: real(transport=httpx.MockTransport(handle)))
-        return requests
+        return httpx.AsyncClient(transport=httpx.MockTransport(handle)), requests
 
     return answer
 

@@ -15,8 +15,10 @@ def lines(*choices, end="data: [DONE]\n\n"):
 
 @pytest.mark.parametrize("end", ["data: [DONE]\n\n", "data:[DONE]\n", ""])
 async def test_an_answer_is_over_when_its_reason_has_come(serve, connection, end):
-    requests = serve(": ping\n\n" + lines({"delta": {"content": "ä"}}, {"delta": {}, "finish_reason": "stop"}, end=end))
-    first, last = [piece async for piece in stream({"model": "m"}, connection)]
+    client, requests = serve(
+        ": ping\n\n" + lines({"delta": {"content": "ä"}}, {"delta": {}, "finish_reason": "stop"}, end=end)
+    )
+    first, last = [piece async for piece in stream({"model": "m"}, connection, client)]
     assert (first.choices[0].delta.content, last.choices[0].finish_reason) == ("ä", "stop")
     assert first.usage is None
     assert str(requests[0].url) == "http://127.0.0.1:1/v1/chat/completions"
@@ -25,9 +27,9 @@ async def test_an_answer_is_over_when_its_reason_has_come(serve, connection, end
 
 @pytest.mark.parametrize("body", [lines({"delta": {"content": "x"}}), "", "data: {broken\n\n"])
 async def test_an_answer_that_breaks_off_is_a_lost_connection(serve, connection, body):
-    serve(body)
+    client, _requests = serve(body)
     with pytest.raises(ConnectionError):
-        [piece async for piece in stream({}, connection)]
+        [piece async for piece in stream({}, connection, client)]
 
 
 @pytest.mark.parametrize(
@@ -40,8 +42,8 @@ async def test_an_answer_that_breaks_off_is_a_lost_connection(serve, connection,
     ],
 )
 async def test_a_refusal_has_its_status_wherever_it_stands(serve, connection, body, status, seen):
-    serve(body, status)
+    client, _requests = serve(body, status)
     with pytest.raises(RefusedError) as caught:
-        [piece async for piece in stream({}, connection)]
+        [piece async for piece in stream({}, connection, client)]
     assert caught.value.status_code == seen
     assert any(word in str(caught.value) for word in ("no such model", "bad gateway", "no slot", "broken"))

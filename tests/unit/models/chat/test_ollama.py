@@ -13,7 +13,7 @@ async def test_ollama_gets_its_own_form_and_its_answer_is_read(serve, connection
         {"message": {"content": "x"}},
         {"message": {}, "done": True, "done_reason": "length", "prompt_eval_count": 3, "eval_count": 4},
     ]
-    requests = serve("".join(json.dumps(each) + "\n" for each in answer))
+    client, requests = serve("".join(json.dumps(each) + "\n" for each in answer))
     call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": '{"n": 1}'}}
     messages = [
         {"role": "assistant", "content": None, "tool_calls": [call], "reasoning_content": "hm"},
@@ -21,7 +21,7 @@ async def test_ollama_gets_its_own_form_and_its_answer_is_read(serve, connection
     ]
     options = {"temperature": 0.5, "num_ctx": 4096, "max_tokens": 9, "repeat_penalty": 1.25}
     parameters = {"model": "m", "messages": messages, "reasoning_effort": "low", "stream_options": {}, **options}
-    thinking, text, last = [piece async for piece in stream(parameters, connection)]
+    thinking, text, last = [piece async for piece in stream(parameters, connection, client)]
     assert thinking.choices[0].delta.reasoning_content == "hm"
     assert text.choices[0].delta.content == "x"
     assert (last.choices[0].finish_reason, last.usage.prompt_tokens, last.usage.completion_tokens) == ("length", 3, 4)

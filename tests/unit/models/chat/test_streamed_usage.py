@@ -6,7 +6,7 @@ from types import SimpleNamespace as Counts
 
 import pytest
 
-from greenloop.models.chat.usage import read_usage
+from greenloop.models.chat.streamed import read_usage
 
 
 @pytest.mark.parametrize(

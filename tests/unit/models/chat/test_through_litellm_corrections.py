@@ -6,7 +6,7 @@ from types import SimpleNamespace as Library
 
 import pytest
 
-from greenloop.models.chat.corrections import correct
+from greenloop.models.chat.through_litellm import correct
 
 
 @pytest.fixture
