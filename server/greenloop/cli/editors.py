@@ -1,34 +1,78 @@
-"""Lists the editors that greenloop connects to: how each is detected, and where its configuration is.
-
-Pure except for `installed_editors`: `snippets.py` has the texts, `commands/setup.py` writes them.
-"""
+"""The editors and agents that `greenloop setup` connects: how each is detected, its lines, and the file for them."""
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
+from string import Template
+from typing import Any
 
+from greenloop import __version__
 from greenloop.api import installation
-from greenloop.cli import snippets
+
+
+class _Text(Template):
+    delimiter = "@"
 
 
 @dataclass(frozen=True, kw_only=True)
 class EditorSetup:
-    """One editor. `snippet` makes its lines from the server's command; `config_file` takes them (None: by hand).
-
-    `next_step` is what the user does then; `is_tested` says whether it was ever run.
-    """
+    """A program of `clients.toml`, which describes the fields. `verb` is the command of greenloop that it starts."""
 
     name: str
-    programs: tuple[str, ...]
-    snippet: Callable[[Sequence[str]], str]
+    verb: str
+    lines: str
+    programs: Sequence[str] = ()
+    file: str = ""
+    others: Sequence[str] = ()
     next_step: str = ""
-    config_file: Callable[[], Path] | None = None
-    is_tested: bool = True
+    tested: bool = True
+
+    def snippet(self, argv: Sequence[str]) -> str:
+        """Its lines, for the server's command."""
+        quoted, shell = [json.dumps(word, ensure_ascii=False) for word in argv], shlex.join(argv)
+        return _Text(self.lines).substitute(
+            program=quoted[0],
+            words=", ".join(quoted[1:]),
+            command=", ".join(quoted),
+            spaced=" ".join(quoted),
+            shell=json.dumps(shell, ensure_ascii=False)[1:-1],
+            vim_program=_quote_for_vim(argv[0]),
+            vim_command=_quote_for_vim(shlex.join(["%e", *argv[1:]])),
+            version=__version__,
+        )
+
+    def config_file(self) -> Path | None:
+        """The file that takes the lines; None: they are added by hand."""
+        paths = [_find_path(name) for name in self.others]
+        default = _find_path(self.file) if self.file else None
+        return next((path for path in paths if path.exists()), default)
+
+
+def _quote_for_vim(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _find_path(name: str) -> Path:
+    """The path of a file in `clients.toml`: one in the home folder, in a program's folder (`@vim/…`), or here."""
+    home, on_windows = Path.home(), sys.platform == "win32"
+    roaming = os.environ.get("APPDATA") or home / "AppData" / "Roaming"
+    config = Path(roaming if on_windows else os.environ.get("XDG_CONFIG_HOME") or home / ".config")
+    folders = {
+        "config": config,
+        "neovim": (home / "AppData" / "Local" if on_windows else config) / "nvim",
+        "vim": home / ("vimfiles" if on_windows else ".vim"),
+        "jupyter": os.environ.get("JUPYTER_CONFIG_DIR") or home / ".jupyter",
+    }
+    return Path.cwd() / Path(_Text(name).substitute(folders)).expanduser()
 
 
 def command(verb: str = "serve") -> list[str]:
@@ -50,98 +94,13 @@ def installed_editors() -> list[EditorSetup]:
     return [editor for editor in EDITORS.values() if any(shutil.which(program) for program in editor.programs)]
 
 
-def _config_folder() -> Path:
-    if sys.platform == "win32":
-        return Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
-    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+def _read_clients(kind: str) -> dict[str, EditorSetup]:
+    values: dict[str, Any] = _CLIENTS[kind]
+    shared = {key: value for key, value in values.items() if not isinstance(value, dict)}
+    return {
+        name: EditorSetup(name=name, **shared | fields) for name, fields in values.items() if isinstance(fields, dict)
+    }
 
 
-# -- their files -----------------------------------------------------------------------------------------------------
-
-
-def _neovim_file() -> Path:
-    base = Path.home() / "AppData" / "Local" if sys.platform == "win32" else _config_folder()
-    return base / "nvim" / "plugin" / "greenloop.lua"
-
-
-def _emacs_file() -> Path:
-    """The init file that Emacs reads: the first that exists, in its own order."""
-    home = Path.home()
-    default = home / ".emacs.d" / "init.el"
-    candidates = (home / ".emacs.el", home / ".emacs", default, _config_folder() / "emacs" / "init.el")
-    return next((path for path in candidates if path.exists()), default)
-
-
-def _jupyter_file() -> Path:
-    folder = Path(os.environ.get("JUPYTER_CONFIG_DIR") or Path.home() / ".jupyter")
-    return folder / "jupyter_server_config.d" / "greenloop.json"
-
-
-EDITORS = {
-    editor.name: editor
-    for editor in (
-        EditorSetup(
-            name="neovim",
-            programs=("nvim",),
-            snippet=snippets.neovim,
-            config_file=_neovim_file,
-            next_step="Open a Python file, put the cursor on a failing test and press gra (Neovim 0.11; earlier: "
-            ":lua vim.lsp.buf.code_action()).",
-        ),
-        EditorSetup(
-            name="vim",
-            programs=("vim",),
-            snippet=snippets.ale,
-            config_file=lambda: (
-                Path.home() / ("vimfiles" if sys.platform == "win32" else ".vim") / "plugin" / "greenloop.vim"
-            ),
-            next_step="Install the plugin ALE, and set `let g:ale_lsp_show_message_severity = 'information'` to see "
-            "how a run ends. Then open a Python file, put the cursor on a failing test and type :ALECodeAction.",
-        ),
-        EditorSetup(
-            name="eglot",
-            programs=("emacs",),
-            snippet=snippets.eglot,
-            config_file=_emacs_file,
-            next_step="Open a Python file, M-x eglot, then M-x eglot-code-actions on a failing test.",
-        ),
-        EditorSetup(
-            name="lsp-mode",
-            programs=("emacs",),
-            snippet=snippets.lsp_mode,
-            config_file=_emacs_file,
-            next_step="Open a Python file, M-x lsp, then M-x lsp-execute-code-action on a failing test.",
-        ),
-        EditorSetup(
-            name="helix",
-            programs=("hx", "helix"),
-            snippet=snippets.helix,
-            config_file=lambda: _config_folder() / "helix" / "languages.toml",
-            next_step="Open a Python file, put the cursor on a failing test and press space a.",
-        ),
-        EditorSetup(
-            name="kate",
-            programs=("kate",),
-            snippet=snippets.kate,
-            config_file=lambda: _config_folder() / "kate" / "lspclient" / "settings.json",
-            next_step="Kate starts one server per language: this one replaces pylsp. Restart Kate; the code action is "
-            "in the LSP Client menu.",
-        ),
-        EditorSetup(
-            name="jupyterlab",
-            programs=("jupyter-lab", "jupyter"),
-            snippet=snippets.jupyter,
-            config_file=_jupyter_file,
-            next_step="Install jupyterlab-lsp and restart JupyterLab.",
-        ),
-        EditorSetup(name="vscode", programs=("code", "codium", "code-server"), snippet=snippets.vscode),
-        EditorSetup(
-            name="sublime",
-            programs=("subl",),
-            snippet=snippets.sublime,
-            next_step="Install the package LSP. The lines go into Preferences > Package Settings > LSP > Settings.",
-            is_tested=False,
-        ),
-        EditorSetup(name="zed", programs=("zed", "zeditor"), snippet=snippets.zed, is_tested=False),
-    )
-}
+_CLIENTS = tomllib.loads(resources.files(__package__).joinpath("clients.toml").read_text(encoding="utf-8"))
+EDITORS, AGENTS, GATES = map(_read_clients, ("editors", "agents", "gates"))

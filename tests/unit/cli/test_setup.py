@@ -1,18 +1,21 @@
-"""`greenloop setup`: the lines an editor needs, and files that keep what they held."""
+"""`greenloop setup`: the lines an editor or agent needs, the gates of agents, and files that keep what they held."""
 
 from __future__ import annotations
 
+import json
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from greenloop.cli import editors
-from greenloop.cli.editors import EDITORS
+from greenloop.cli.editors import AGENTS, EDITORS, GATES
 from greenloop.cli.main import main
 from greenloop.cli.screen import View
 
-WRITABLE = [name for name, editor in EDITORS.items() if editor.config_file is not None]
-EMACS = ["eglot", "lsp-mode"]
+ALL = {**EDITORS, **AGENTS}
+WRITABLE = [name for name, editor in ALL.items() if editor.file]
+AGENTS_PAGE = (Path(__file__).parents[3] / "docs" / "agents.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(autouse=True)
@@ -22,18 +25,18 @@ def command(project, monkeypatch):
 
 
 def file_of(name: str) -> Path:
-    make = EDITORS[name].config_file
-    assert make is not None
-    return make()
+    path = ALL[name].config_file()
+    assert path is not None
+    return path
 
 
 @pytest.mark.parametrize("name", list(EDITORS))
 def test_the_lines_alone_are_on_standard_output(name, capsys):
     assert main(["setup", name]) == 0
     captured = capsys.readouterr()
-    assert captured.out == EDITORS[name].snippet(["greenloop", "serve"])
+    assert captured.out == ALL[name].snippet(["greenloop", ALL[name].verb])
     assert name not in WRITABLE or str(file_of(name)) in captured.err
-    assert EDITORS[name].is_tested or "untested" in captured.err or "no" in captured.out
+    assert EDITORS[name].tested or "untested" in captured.err or "no" in captured.out
 
 
 @pytest.mark.parametrize("name", [name for name in EDITORS if name not in ("vscode", "zed")])
@@ -47,7 +50,7 @@ def test_the_page_says_what_was_never_run():
     page = (Path(__file__).parents[3] / "docs" / "editors.md").read_text(encoding="utf-8")
     never = [row for row in page.splitlines() if row.endswith("| never run |")]
     assert never == ["| Sublime Text, Zed | never run |"]
-    assert [name for name, editor in EDITORS.items() if not editor.is_tested] == ["sublime", "zed"]
+    assert [name for name, editor in EDITORS.items() if not editor.tested] == ["sublime", "zed"]
 
 
 @pytest.mark.parametrize("name", WRITABLE)
@@ -77,7 +80,7 @@ def test_a_user_at_the_terminal_is_asked(answer, code, monkeypatch):
     assert file_of("neovim").exists() == (answer == "y")
 
 
-@pytest.mark.parametrize("name", [name for name, editor in EDITORS.items() if editor.config_file is None])
+@pytest.mark.parametrize("name", [name for name, editor in EDITORS.items() if not editor.file])
 def test_what_cannot_be_written_says_so(name, capsys):
     assert main(["setup", name, "--write", "--yes"]) == 2
     assert "There is no file" in capsys.readouterr().err
@@ -93,6 +96,56 @@ def test_no_editor_lists_them(capsys):
     assert all(name in capsys.readouterr().out for name in ["neovim"])
 
 
+# -- agents and their gates ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "words"), [*((name, []) for name in AGENTS), *((name, ["--gate"]) for name in GATES)])
+def test_the_page_has_the_lines_of_agents_word_for_word(name, words, capsys):
+    assert main(["setup", name, *words]) == 0
+    assert f"\n{capsys.readouterr().out}```\n" in AGENTS_PAGE
+
+
+@pytest.mark.parametrize("name", ["claude", "cursor", "vscode-mcp", "codex"])
+def test_a_file_that_was_written_starts_the_server(name):
+    assert main(["setup", name, "--write", "--yes"]) == 0
+    text = file_of(name).read_text()
+    value = tomllib.loads(text) if name == "codex" else json.loads(text)
+    (servers,) = value.values()
+    assert (servers["greenloop"]["command"], servers["greenloop"]["args"]) == ("greenloop", ["mcp"])
+
+
+@pytest.mark.parametrize("name", [name for name in GATES if name != "opencode"])
+def test_a_gate_is_a_hook_that_calls_verify(name):
+    assert main(["setup", name, "--gate", "--write", "--yes"]) == 0
+    path = GATES[name].config_file()
+    assert path is not None
+    (hooks,) = json.loads(path.read_text())["hooks"].values()
+    hook = hooks[0].get("hooks", hooks)[0]
+    words = (hook.get("command") or hook["bash"]).split()
+    assert words[:3] == ["greenloop", "verify", "--gate"]
+    assert ("--json" in words) is (name != "gemini")
+
+
+def test_an_agent_without_a_stop_hook_has_no_gate(capsys):
+    assert main(["setup", "zed", "--gate"]) == 2
+    assert "There are: claude, codex" in capsys.readouterr().err
+
+
+# -- the lines for any command -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("editor", [*ALL.values(), *GATES.values()], ids=lambda editor: editor.name)
+def test_each_word_of_the_command_is_quoted_as_the_file_needs_it(editor):
+    lines = editor.snippet(["/a 'b'/python", "-m", "greenloop", editor.verb])
+    assert "@" not in lines
+    if editor.file.endswith(".json"):
+        assert "/python" in str(json.loads(lines))
+    if editor.file.endswith(".toml"):
+        assert "/a 'b'/python" in str(tomllib.loads(lines))
+    if editor.name == "vim":
+        assert "'executable': '/a ''b''/python'" in lines
+
+
 # -- files that hold something -----------------------------------------------------------------------------------
 
 
@@ -105,7 +158,7 @@ def test_a_file_that_exists_stays_unchanged_and_the_lines_are_shown(name, conten
     assert main(["setup", name, "--write", "--yes"]) == 2
     assert path.read_bytes() == content
     captured = capsys.readouterr()
-    assert captured.out == EDITORS[name].snippet(["greenloop", "serve"])
+    assert captured.out == ALL[name].snippet(["greenloop", ALL[name].verb])
     assert "by hand" in captured.err
 
 
@@ -113,7 +166,7 @@ def test_a_file_that_exists_stays_unchanged_and_the_lines_are_shown(name, conten
 def test_lines_that_were_added_by_hand_are_recognised(name, capsys):
     path = file_of(name)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("mine\n" + EDITORS[name].snippet(["greenloop", "serve"]), encoding="utf-8")
+    path.write_text("mine\n" + ALL[name].snippet(["greenloop", ALL[name].verb]), encoding="utf-8")
     assert main(["setup", name, "--write", "--yes"]) == 0
     assert "already" in capsys.readouterr().out
 

@@ -114,7 +114,7 @@ def show_start_page() -> int:
         (("fix",), "fix the first failing test of this project"),
         (("fix", "tests/test_x.py::test_y"), "fix this test; also file.py::function and file.py:LINE"),
         *(
-            (("setup", editor.name, *(["--write"] if editor.config_file else [])), f"connect {editor.name}")
+            (("setup", editor.name, *(["--write"] if editor.file else [])), f"connect {editor.name}")
             for editor in installed_editors()
         ),
     ]

@@ -7,9 +7,7 @@ import os
 import sys
 
 from greenloop.cli import exit_codes, render
-from greenloop.cli.agents import AGENTS
-from greenloop.cli.editors import EDITORS, EditorSetup, command, installed_editors
-from greenloop.cli.gates import GATES
+from greenloop.cli.editors import AGENTS, EDITORS, GATES, EditorSetup, command, installed_editors
 from greenloop.cli.screen import View
 from greenloop.core.errors import UsageError, WorkspaceError
 from greenloop.core.text.diff import unified_diff
@@ -50,20 +48,14 @@ def run(arguments: argparse.Namespace) -> int:
     return exit_codes.VERIFIED
 
 
-def _command(editor: EditorSetup) -> list[str]:
-    if editor in GATES.values():
-        return command("verify")
-    return command("mcp" if editor.name in AGENTS else "serve")
-
-
 def print_snippet(editor: EditorSetup) -> None:
     """Prints the lines on standard output and all remarks on stderr, so that the lines can be piped."""
-    if editor.config_file is not None:
-        print_stderr(f"{editor.name}: these lines go into {editor.config_file()} (or run it with --write):")
-    elif not editor.is_tested:
+    if (path := editor.config_file()) is not None:
+        print_stderr(f"{editor.name}: these lines go into {path} (or run it with --write):")
+    elif not editor.tested:
         print_stderr(f"{editor.name}: untested, based on its documentation:")
     sys.stderr.flush()
-    print(editor.snippet(_command(editor)), end="")
+    print(editor.snippet(command(editor.verb)), end="")
     sys.stdout.flush()
     if editor.next_step:
         print_stderr(editor.next_step)
@@ -71,10 +63,10 @@ def print_snippet(editor: EditorSetup) -> None:
 
 def write(editor: EditorSetup, *, yes: bool) -> int:
     """Shows the new file, asks, writes it; a file that exists is never changed."""
-    if editor.config_file is None:
+    path, lines = editor.config_file(), editor.snippet(command(editor.verb))
+    if path is None:
         print_snippet(editor)
         raise UsageError(f"There is no file of {editor.name} that greenloop can write.", remedy="See the text above.")
-    path, lines = editor.config_file(), editor.snippet(_command(editor))
     try:
         if os.path.lexists(path):
             if lines.encode() in path.read_bytes():
