@@ -1,7 +1,8 @@
 """The public Python API: refine until tests pass, verify a change, run and explain tests, check the machine.
 
 Everything is asynchronous, as the engine is. Errors are those of `greenloop.core.errors`: each has one sentence, a
-`remedy` and an `exit_code`. Importing this package loads nothing of the engine; the first use of a name does.
+`remedy` and an `exit_code`. Importing this package loads nothing of the engine; the first use of a name, or of a
+module such as `api.history`, does.
 """
 
 from __future__ import annotations
@@ -10,6 +11,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from greenloop.api import embedded_server as embedded_server
+    from greenloop.api import generated_tests as generated_tests
+    from greenloop.api import health as health
+    from greenloop.api import history as history
+    from greenloop.api import models as models
+    from greenloop.api import notebook_targets as notebook_targets
+    from greenloop.api import session as session
+    from greenloop.api import targets as targets
+    from greenloop.api import test_impact as test_impact
+    from greenloop.api import workspace as workspace
     from greenloop.api.health import DoctorFinding as DoctorFinding
     from greenloop.api.health import doctor as doctor
     from greenloop.api.pool import SandboxPool as SandboxPool
@@ -39,10 +50,24 @@ _NAMES = {
     "testing": ("Explanation", "SuiteReport", "explain", "run_tests"),
     "verification": ("Verification", "VerifyRequest", "verify"),
 }
+# Modules that are loaded at their first use, as attributes of this package.
+_MODULES = {
+    *_NAMES,
+    "embedded_server",
+    "generated_tests",
+    "history",
+    "models",
+    "notebook_targets",
+    "targets",
+    "test_impact",
+    "workspace",
+}
 __all__ = sorted(name for names in _NAMES.values() for name in names)  # noqa: PLE0605 - a list
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
     home = next((home for home, names in _NAMES.items() if name in names), None)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -14,6 +14,7 @@ from greenloop.core.ports import Model
 from greenloop.core.text.redact import clean_for_display
 from greenloop.models import known_providers, roles
 from greenloop.models.embedded import catalogue, default_model, hardware, weights
+from greenloop.models.embedded.catalogue import EmbeddedModel
 from greenloop.models.provider_errors import TOO_LONG
 from greenloop.models.recording import record_model, run_line
 from greenloop.models.roles import Models, open_model

@@ -1,4 +1,7 @@
-"""The settings of a workspace, from every source that may name them. Light: loads nothing of the engine."""
+"""The settings of a workspace, from every source that may name them, and the user's folders.
+
+Light: loads nothing of the engine.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import Any
 from greenloop.core import registry
 from greenloop.project import configuration, templates
 from greenloop.project.configuration import parse_assignments
-from greenloop.project.settings import Settings
+from greenloop.project.settings import APP, EDITOR, Settings, models, state_folder, user_file
 
 
 def load_settings(

@@ -36,7 +36,7 @@ def report_unexpected(error: BaseException) -> None:
 
 
 def _write_crash_log(error: BaseException) -> Path | None:
-    from greenloop.project.settings import state_folder  # noqa: PLC0415 - only a crash needs it
+    from greenloop.api.settings import state_folder  # noqa: PLC0415 - only a crash needs it
 
     with contextlib.suppress(OSError):
         path = state_folder() / "crash.log"

@@ -15,6 +15,7 @@ from greenloop.api.notebook_targets import NotebookTarget
 from greenloop.api.notebooks import label_json
 from greenloop.api.result_files import is_accepted, may_write
 from greenloop.api.session import RefineSession, UnsolvedRun, report_lines
+from greenloop.api.settings import Settings
 from greenloop.cli import exit_codes, interrupt, render
 from greenloop.cli.errors import print_error, print_warning
 from greenloop.cli.patch import PatchFile
@@ -25,7 +26,6 @@ from greenloop.core.ports import Model
 from greenloop.core.records.goal import Goal
 from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.text.diff import diff_files, first_changed_line
-from greenloop.project.settings import Settings
 from greenloop.wording.attempt import attempt_result
 from greenloop.wording.outcome import VERIFIED_WORDS
 

@@ -12,11 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from greenloop.api.settings import load_settings, parse_assignments
+from greenloop.api.settings import Settings, load_settings, parse_assignments
 from greenloop.api.workspace import find_root
 from greenloop.cli.errors import print_warning
 from greenloop.core.errors import UsageError
-from greenloop.project.settings import Settings
 
 _ALIASES = {
     "model": "model",

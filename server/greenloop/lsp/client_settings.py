@@ -12,16 +12,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from greenloop.api.settings import load_settings
+from greenloop.api.settings import APP, Settings, load_settings, user_file
 from greenloop.core.tables import flatten
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.documents.open_documents import Documents
-from greenloop.project import settings
 
 # Seconds that a request waits for the settings of an editor that has just started.
 SHORT_WAIT = 1.0
 
-_HEADS = frozenset(settings.Settings.__dataclass_fields__)
+_HEADS = frozenset(Settings.__dataclass_fields__)
 
 
 @dataclass(kw_only=True)
@@ -47,13 +46,13 @@ class ClientSettings:
         elif isinstance(payload, Mapping):
             # Some clients send the settings of all servers, some only our section without its name.
             is_bare = all(str(key).split(".")[0] in _HEADS for key in payload)
-            if settings.APP in payload or (payload and is_bare):
+            if APP in payload or (payload and is_bare):
                 self.pushed = section(payload)
 
 
 def section(payload: Any) -> dict[str, object]:
     """The greenloop settings of a payload, nested or dotted, with or without the enclosing `greenloop` key."""
-    inner = payload.get(settings.APP, payload) if isinstance(payload, Mapping) else None
+    inner = payload.get(APP, payload) if isinstance(payload, Mapping) else None
     # A null means that the editor does not set this key.
     items = flatten(inner) if isinstance(inner, Mapping) else ()
     return {key: value for key, value in items if value is not None}
@@ -72,7 +71,7 @@ class SettingsLoader:
         self.on_changed: Callable[[], None] = lambda: None
         self.warnings_shown: set[str] = set()
         self._requests = 0
-        self._current: dict[Path, tuple[object, settings.Settings]] = {}
+        self._current: dict[Path, tuple[object, Settings]] = {}
 
     async def wait_shortly(self) -> None:
         """Returns when the editor has sent its settings, which a fast user may precede; waits at most a second."""
@@ -80,7 +79,7 @@ class SettingsLoader:
             async with asyncio.timeout(SHORT_WAIT):
                 await self.received.wait()
 
-    def load(self, root: Path | None, *, preset: str | None = None) -> settings.Settings:
+    def load(self, root: Path | None, *, preset: str | None = None) -> Settings:
         """The settings in effect for a folder, with the given preset if any; each fault in them is shown once."""
         loaded, warnings = load_settings(root, editor=self.from_client.of(root))
         loaded = replace(loaded, preset=preset) if preset else loaded
@@ -90,9 +89,9 @@ class SettingsLoader:
             self._client.show_warning("\n".join(new_warnings))
         return loaded
 
-    def current(self, root: Path) -> settings.Settings:
+    def current(self, root: Path) -> Settings:
         """The same, cached until a source changes: for what is asked for at every keystroke."""
-        sources = (_stamp(root / "pyproject.toml"), _stamp(settings.user_file()), repr(self.from_client.of(root)))
+        sources = (_stamp(root / "pyproject.toml"), _stamp(user_file()), repr(self.from_client.of(root)))
         if root not in self._current or self._current[root][0] != sources:
             self._current[root] = (sources, self.load(root))
         return self._current[root][1]

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from greenloop.api.pool import SandboxPool
+from greenloop.api.settings import Settings
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Verdict
-from greenloop.project.settings import Settings
 
 if TYPE_CHECKING:
     from greenloop.api.engine import RefineRequest

@@ -12,13 +12,13 @@ from time import monotonic
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
+from greenloop.api.settings import Settings
 from greenloop.core.errors import ModelError
 from greenloop.core.records.model import ChatRequest, Reply
 from greenloop.core.records.usage import Usage
 from greenloop.core.text.tokens import estimate_messages, estimate_tokens
 from greenloop.core.text.written_calls import as_plain
 from greenloop.mcp.context import ServiceContext
-from greenloop.project.settings import Settings
 
 CLIENT = "client"
 REMEDY = "Name another model, such as local or ollama/NAME."

@@ -16,6 +16,7 @@ from greenloop.api import events_json, notebook_targets
 from greenloop.api.models import recording_opener
 from greenloop.api.presets import offered_presets
 from greenloop.api.session import UnsolvedRun, read_unsolved_run
+from greenloop.api.settings import EDITOR, models
 from greenloop.cli import options
 from greenloop.cli.errors import print_error, print_warning
 from greenloop.cli.finish import FixJob, NotebookJob
@@ -25,7 +26,6 @@ from greenloop.cli.reports import request as reports
 from greenloop.cli.reports.of_fixes import Fix
 from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.records.goal import Goal
-from greenloop.project.settings import EDITOR, models
 
 MOST = 10  # tests of one `--since`; a revision long ago may have hundreds
 

@@ -8,18 +8,16 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from greenloop import api
 from greenloop.api.history import History
 from greenloop.api.installation import extra_command
+from greenloop.api.models import EmbeddedModel, catalogue, default_model, hardware, weights
+from greenloop.api.settings import Settings
 from greenloop.cli import exit_codes, interrupt, options, render
 from greenloop.cli.errors import print_warning
 from greenloop.cli.screen import read_line
 from greenloop.core.errors import ModelError, UsageError
-from greenloop.project.settings import Settings
-
-if TYPE_CHECKING:
-    from greenloop.models.embedded.catalogue import EmbeddedModel
 
 OTHER_MODELS = (
     "Name one with --model: ollama/NAME for a model of Ollama on this machine, or openai/NAME, anthropic/NAME "
@@ -71,8 +69,6 @@ def download_weights(model: EmbeddedModel, source: Path | None = None) -> Path:
     from rich.console import Console  # noqa: PLC0415 - only a download shows a bar
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn  # noqa: PLC0415
 
-    from greenloop.models.embedded import weights  # noqa: PLC0415
-
     console = Console(stderr=True, highlight=False)
     columns = (
         TextColumn("{task.description}"),
@@ -108,8 +104,6 @@ def _log_tenths(name: str, write: Callable[[str], object]) -> Callable[[int, int
 
 
 def _pull(arguments: argparse.Namespace) -> int:
-    from greenloop.models.embedded import catalogue, weights  # noqa: PLC0415
-
     source = Path(arguments.source) if arguments.source else None
     if arguments.own is not None and (source is None or arguments.name):
         raise UsageError(
@@ -151,12 +145,9 @@ def _require_license(model: EmbeddedModel, *, accepted: bool) -> None:
 
 
 def _list(settings: Settings) -> int:
-    from greenloop.models.embedded import default_model  # noqa: PLC0415
-
     async def find_models() -> tuple[str, list[str]]:
-        return await default_model.choose(settings), await default_model.ollama_models(
-            default_model.ollama_base(os.environ)
-        )
+        ollama = await default_model.ollama_models(default_model.ollama_base(os.environ))
+        return await default_model.choose(settings), ollama
 
     chosen, ollama = interrupt.run(find_models())
     with History.open(warn=print_warning) as history:
@@ -175,8 +166,6 @@ def _list(settings: Settings) -> int:
 
 def _print_embedded(settings: Settings, solved: dict[str, str]) -> set[str]:
     """Prints the table of embedded models and which one suits this machine; returns the models' names."""
-    from greenloop.models.embedded import catalogue, hardware, weights  # noqa: PLC0415
-
     models, machine = catalogue.known_models(), hardware.read_machine()
     rows = [("model", "download", "memory", "license", "here", "solved", "note")]
     for model in models:
@@ -202,12 +191,10 @@ def _print_embedded(settings: Settings, solved: dict[str, str]) -> set[str]:
 
 
 def _start(settings: Settings) -> int:
-    from greenloop.models.embedded import server  # noqa: PLC0415
-
     def report(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
-    running = interrupt.run(server.start(settings, _chosen(settings), report_status=report))
+    running = interrupt.run(api.embedded_server.start(settings, _chosen(settings), report_status=report))
     print(
         f"Running: {running.model}, process {running.pid}, {running.base}, context {running.context}, "
         f"{running.threads} threads"
@@ -216,17 +203,13 @@ def _start(settings: Settings) -> int:
 
 
 def _stop(_settings: Settings) -> int:
-    from greenloop.models.embedded import server  # noqa: PLC0415
-
-    print("Stopped." if interrupt.run(server.stop()) else "The server was not running.")
+    print("Stopped." if interrupt.run(api.embedded_server.stop()) else "The server was not running.")
     return exit_codes.VERIFIED
 
 
 def _status(settings: Settings) -> int:
-    from greenloop.models.embedded import hardware, server, weights  # noqa: PLC0415
-
     model = _chosen(settings)
-    path, running = weights.downloaded_file(model), server.status()
+    path, running = weights.downloaded_file(model), api.embedded_server.status()
     print(f"weights: {path or f'not downloaded; run `{model.pull_command}`'}")
     engine = "xllamacpp" if hardware.is_engine_installed() else f"not installed; run `{extra_command()}`"
     print(f"engine:  {engine}")
@@ -240,8 +223,6 @@ def _status(settings: Settings) -> int:
 
 def _chosen(settings: Settings) -> EmbeddedModel:
     """The embedded model of the setting `model`; the default one if that is another kind of model."""
-    from greenloop.models.embedded import catalogue  # noqa: PLC0415
-
     return catalogue.named_by(settings.model if catalogue.is_embedded(settings.model) else "")
 
 
@@ -259,8 +240,6 @@ def ask_for_model(settings: Settings) -> str:
     Raises `ModelError` when the user wants neither or the embedded one cannot run here, `UsageError` for an invalid
     name.
     """
-    from greenloop.models.embedded import catalogue, default_model, hardware  # noqa: PLC0415
-
     for name in default_model.available_keys(os.environ):
         print(f"  {name} is set: you can name one of that provider's models.", file=sys.stderr)
     # Otherwise a download would be offered that is of no use.

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from greenloop.api.result_files import write_texts
+from greenloop.api.settings import Settings
 from greenloop.api.verification import (
     APART,
     CLUSTER,
@@ -35,7 +36,6 @@ from greenloop.cli.reports import request as reports
 from greenloop.cli.verification_text import describe
 from greenloop.core.errors import GreenloopError, UsageError, WorkspaceError
 from greenloop.core.text.diff import diff_files
-from greenloop.project.settings import Settings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

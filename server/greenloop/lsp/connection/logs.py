@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from greenloop import __version__
+from greenloop.api.settings import state_folder
 from greenloop.core.errors import UsageError
-from greenloop.project.settings import state_folder
 
 # A level's name; anything else means WARNING.
 LOG_LEVEL_VARIABLE = "GREENLOOP_LOG"

@@ -10,13 +10,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from greenloop import api
 from greenloop.api.notebooks import Notebook
+from greenloop.api.settings import state_folder
 from greenloop.core.errors import GreenloopError
 from greenloop.core.records.spec import Target, TargetKind
 from greenloop.lsp.connection.convert import line_range
 from greenloop.lsp.documents import notebook_requests
 from greenloop.lsp.documents.open_documents import Documents
-from greenloop.project.settings import state_folder
 
 if TYPE_CHECKING:
     from greenloop.api.targets import Definition, Heading, NamingRules
@@ -90,25 +91,21 @@ def locate_for_display(documents: Documents, uri: str) -> ProjectFile | None:
 
 def target_at(file: ProjectFile, line: int) -> Target | None:
     """The test, function, method or docstring at a 1-based line. Never runs or imports the user's code."""
-    from greenloop.api import targets  # noqa: PLC0415 - the parser is loaded after the handshake
-
     if file.notebook is not None:
         return notebook_requests.target_at(file.notebook, line)
-    if not targets.may_have_targets(file.path):
+    if not api.targets.may_have_targets(file.path):
         return None
     files, names = _conventions(file.root)
-    return targets.target_at(file.text, file.path, line, python_files=files, names=names)
+    return api.targets.target_at(file.text, file.path, line, python_files=files, names=names)
 
 
 def headings(file: ProjectFile) -> Iterator[Heading]:
     """Every target of a file, in order."""
-    from greenloop.api import targets  # noqa: PLC0415 - as above
-
     if file.notebook is not None:
         yield from notebook_requests.headings(file.notebook)
-    elif targets.may_have_targets(file.path):
+    elif api.targets.may_have_targets(file.path):
         files, names = _conventions(file.root)
-        yield from targets.list_headings(file.text, file.path, python_files=files, names=names)
+        yield from api.targets.list_headings(file.text, file.path, python_files=files, names=names)
 
 
 def is_stored_tests(file: ProjectFile) -> bool:
@@ -125,9 +122,7 @@ def is_testable(file: ProjectFile) -> bool:
 
 def has_tests(file: ProjectFile) -> bool:
     """Whether it is one of the project's test files."""
-    from greenloop.api import targets  # noqa: PLC0415 - as above
-
-    return file.path.endswith(".py") and targets.is_test_file(file.path, _conventions(file.root)[0])
+    return file.path.endswith(".py") and api.targets.is_test_file(file.path, _conventions(file.root)[0])
 
 
 def is_class(file: ProjectFile, target: Target) -> bool:
@@ -148,31 +143,27 @@ def has_examples(file: ProjectFile, target: Target) -> bool:
 
 def _definition(file: ProjectFile, target: Target) -> Definition | None:
     """A target's definition; None where it is in another file or in a notebook's tests."""
-    from greenloop.api import targets  # noqa: PLC0415 - as above
-
     if target.path != file.path:
         return None
-    definition = targets.definition_at(file.text, target.name_line, file.path)
+    definition = api.targets.definition_at(file.text, target.name_line, file.path)
     return definition if definition is not None and definition.qualname == target.qualname else None
 
 
 def is_in_unwritten_docstring(file: ProjectFile, target: Target, line: int) -> bool:
     """Whether the line is in the docstring of a function that is not written yet."""
-    from greenloop.api import targets  # noqa: PLC0415 - as above
-
-    definition = targets.definition_at(file.text, line, file.path)
+    definition = api.targets.definition_at(file.text, line, file.path)
     if target.kind is not TargetKind.FUNCTION or definition is None or definition.docstring is None:
         return False
     first_line, last_line = definition.docstring
-    return first_line <= line <= last_line and targets.is_unwritten(target, file.text)
+    return first_line <= line <= last_line and api.targets.is_unwritten(target, file.text)
 
 
 def has_unwritten_methods(file: ProjectFile, target: Target) -> bool:
     """Whether it is a class some of whose methods are still to be written."""
-    from greenloop.api import targets  # noqa: PLC0415 - as above
-
     definition = _definition(file, target)
-    return definition is not None and definition.kind == "class" and targets.has_unwritten_methods(target, file.text)
+    return (
+        definition is not None and definition.kind == "class" and api.targets.has_unwritten_methods(target, file.text)
+    )
 
 
 def find_target(documents: Documents, root: Path, selector: str) -> Target | None:
@@ -191,10 +182,8 @@ def document_uri(documents: Documents, root: Path, target: Target) -> str:
 
 def target_named(root: Path, text: str, path: str, name: str) -> Target | None:
     """The target with that name in a text."""
-    from greenloop.api import targets  # noqa: PLC0415 - as above
-
     files, names = _conventions(root)
-    return targets.find_target(text, path, name, python_files=files, names=names)
+    return api.targets.find_target(text, path, name, python_files=files, names=names)
 
 
 def clear_cache() -> None:
@@ -205,13 +194,9 @@ def clear_cache() -> None:
 @lru_cache(FOLDERS)
 def _conventions(root: Path) -> tuple[tuple[str, ...], NamingRules]:
     """The project's naming conventions for test files, and for the tests in them."""
-    from greenloop.api import targets  # noqa: PLC0415 - as above
-
-    return targets.read_conventions(root)
+    return api.targets.read_conventions(root)
 
 
 @lru_cache(FOLDERS)
 def _find_project(file: Path) -> Path:
-    from greenloop.api import workspace  # noqa: PLC0415 - as above
-
-    return workspace.find_root(file)
+    return api.workspace.find_root(file)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from greenloop import api
 from greenloop.api.notebooks import Notebook, compose, last_cell_run, write_back
 from greenloop.core.errors import UsageError
 from greenloop.core.events import Started
@@ -19,73 +20,63 @@ from greenloop.lsp.documents.notebooks import all_tests
 if TYPE_CHECKING:
     from greenloop.api.engine import RefineRequest
     from greenloop.api.notebook_targets import CellTarget, NotebookTarget
+    from greenloop.api.settings import Settings
     from greenloop.api.targets import Heading
-    from greenloop.project.settings import Settings
 
 
 def target_at(notebook: Notebook, line: int) -> Target | None:
     """The function at a 1-based line of the grid, or the checks of its cell."""
-    from greenloop.api import notebook_targets, targets  # noqa: PLC0415 - the parser is loaded after the handshake
-
     place = notebook.position_of(line - 1)
-    goal = notebook_targets.target_at(notebook, place.cell, place.row) if place else None
+    goal = api.notebook_targets.target_at(notebook, place.cell, place.row) if place else None
     if goal is None:
         return None
     if not goal.test:
-        return targets.target_at(notebook.python, notebook.module, line)
+        return api.targets.target_at(notebook.python, notebook.module, line)
     if not goal.name:
-        return notebook_targets.check_target(notebook, goal.cell)
-    return targets.find_target(compose(notebook, goal.last_cell).tests, notebook.tests, goal.name)
+        return api.notebook_targets.check_target(notebook, goal.cell)
+    return api.targets.find_target(compose(notebook, goal.last_cell).tests, notebook.tests, goal.name)
 
 
 def headings(notebook: Notebook) -> Iterator[Heading]:
     """Every target of all cells: functions, then tests."""
-    from greenloop.api import notebook_targets, targets  # noqa: PLC0415 - as above
-
     tests = {part.name for cell in notebook.cells for part in cell.parsed.tests}
-    for heading in targets.list_headings(notebook.python, notebook.module):
+    for heading in api.targets.list_headings(notebook.python, notebook.module):
         if heading.qualname.partition(".")[0] not in tests:
             yield heading
-    for goal in notebook_targets.list_targets(notebook):
+    for goal in api.notebook_targets.list_targets(notebook):
         if goal.test and (target := find_target(notebook, notebook.tests, goal.name or notebook.cells[goal.cell].test)):
-            yield targets.Heading(target.kind, target.qualname, target.selector, target.name_line, False, False)
+            yield api.targets.Heading(target.kind, target.qualname, target.selector, target.name_line, False, False)
 
 
 def find_target(notebook: Notebook, path: str, name: str) -> Target | None:
     """The target with that name in a notebook's module or tests."""
-    from greenloop.api import notebook_targets, targets  # noqa: PLC0415 - as above
-
     if path == notebook.module:
-        return targets.find_target(notebook.python, path, name) if name else None
+        return api.targets.find_target(notebook.python, path, name) if name else None
     cell = next((n for n, each in enumerate(notebook.cells) if each.test == name and each.parsed.checks), None)
     if cell is not None:
-        return notebook_targets.check_target(notebook, cell)
-    return targets.find_target(all_tests(notebook), path, name) if name else None
+        return api.notebook_targets.check_target(notebook, cell)
+    return api.targets.find_target(all_tests(notebook), path, name) if name else None
 
 
 def prepare(target: Target, notebook: Notebook) -> NotebookTarget:
     """The engine's input for a run in a notebook. Raises `UsageError`."""
-    from greenloop.api import notebook_targets  # noqa: PLC0415 - as above
-
-    return notebook_targets.prepare(notebook, _goal(target, notebook))
+    return api.notebook_targets.prepare(notebook, _goal(target, notebook))
 
 
 def _goal(target: Target, notebook: Notebook) -> CellTarget:
     """The goal of a target in the current cells."""
-    from greenloop.api import notebook_targets  # noqa: PLC0415 - as above
-
     name = target.qualname
     if target.kind is TargetKind.TEST:
-        for goal in notebook_targets.list_targets(notebook):
+        for goal in api.notebook_targets.list_targets(notebook):
             if goal.test and name in (goal.name, "" if goal.name else notebook.cells[goal.cell].test):
                 return goal
     place = notebook.position_of(target.name_line - 1)
-    goal_here = notebook_targets.target_at(notebook, place.cell, place.row) if place else None
+    goal_here = api.notebook_targets.target_at(notebook, place.cell, place.row) if place else None
     if goal_here is not None and goal_here.name == name:
         return goal_here
     same_name = [
         goal
-        for goal in notebook_targets.list_targets(notebook)
+        for goal in api.notebook_targets.list_targets(notebook)
         if not goal.test and goal.name in (name, name.partition(".")[0])
     ]
     if not same_name:
@@ -98,17 +89,15 @@ def prepare_tests(notebook: Notebook, target: Target | None) -> tuple[NotebookTa
 
     A function's tests are the checks of all cells up to the last that names it. Raises `UsageError`.
     """
-    from greenloop.api import notebook_targets  # noqa: PLC0415 - as above
-
-    cell_goals = notebook_targets.list_targets(notebook)
+    cell_goals = api.notebook_targets.list_targets(notebook)
     if not any(goal.test for goal in cell_goals):
         raise UsageError(f"{notebook.path} has no checks.", remedy="Write a check with assert.")
     if target is not None:
-        prepared = notebook_targets.prepare(notebook, _goal(target, notebook))
+        prepared = api.notebook_targets.prepare(notebook, _goal(target, notebook))
         single = target.kind is TargetKind.TEST
         return prepared, (target.selector if single else notebook.tests,)
     every = replace(next(goal for goal in cell_goals if goal.test), last_cell=len(notebook.cells) - 1)
-    return notebook_targets.prepare(notebook, every), (notebook.tests,)
+    return api.notebook_targets.prepare(notebook, every), (notebook.tests,)
 
 
 def grid_texts(notebook: Notebook) -> dict[str, str]:
@@ -120,11 +109,9 @@ def adapt_request(
     request: RefineRequest, prepared: NotebookTarget, settings: Settings
 ) -> tuple[RefineRequest, Settings]:
     """The request with the notebook's two files, and settings adapted to them."""
-    from greenloop.api import notebook_targets  # noqa: PLC0415 - as above
-
     buffers = {**request.buffers, **prepared.buffers}
     request = replace(request, target=prepared.target, buffers=buffers, known_fault=prepared.fault)
-    return request, notebook_targets.adapt_settings(settings)
+    return request, api.notebook_targets.adapt_settings(settings)
 
 
 def with_grid(prepared: NotebookTarget, started: Started) -> Started:

@@ -11,6 +11,7 @@ from typing import Any
 from pygls.lsp.server import LanguageServer
 
 from greenloop.api.presets import offered_presets
+from greenloop.api.settings import EDITOR
 from greenloop.core.records.goal import Goal
 from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.messages import CHOICES, COMPLETING, position_of
@@ -20,7 +21,6 @@ from greenloop.lsp.presenters.progress import ProgressLine
 from greenloop.lsp.runs.background_tasks import LongTasks
 from greenloop.lsp.runs.editor_model import AnswerStreams
 from greenloop.lsp.runs.goals import GoalChoices, comment_in
-from greenloop.project.settings import EDITOR
 
 TITLE = "Downloading the embedded model"
 

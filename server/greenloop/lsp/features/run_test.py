@@ -9,6 +9,7 @@ from typing import Any
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
+from greenloop.api.settings import Settings
 from greenloop.lsp.connection.client import after_reply
 from greenloop.lsp.connection.messages import RefineParams
 from greenloop.lsp.documents import locations
@@ -23,7 +24,6 @@ from greenloop.lsp.state.results import test_of
 from greenloop.lsp.testing.commands import TestCommands
 from greenloop.lsp.testing.requests import TestRequest
 from greenloop.lsp.testing.scheduler import TestScheduler
-from greenloop.project.settings import Settings
 
 log = logging.getLogger(__name__)
 

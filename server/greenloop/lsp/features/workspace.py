@@ -10,6 +10,7 @@ from urllib.parse import unquote
 from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 
+from greenloop.api.settings import APP
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.documents import locations
 from greenloop.lsp.documents.disk import path_of
@@ -19,7 +20,6 @@ from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
 from greenloop.lsp.runs.restore import RunRestorer
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.testing.scheduler import TestScheduler
-from greenloop.project.settings import APP
 
 SOURCES = "**/*.py"
 _PATTERN = lsp.FileOperationPattern(glob="**/*")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from weakref import WeakKeyDictionary
 
+from greenloop import api
 from greenloop.core.estimate import format_estimate
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import StopReason
@@ -187,11 +188,9 @@ def generated_tests(run: Run, *, most: int = TESTS) -> list[str]:
 
 
 def _struck_out(run: Run) -> tuple[str, ...]:
-    from greenloop.api import generated_tests  # noqa: PLC0415 - only runs need it, not the start
-
     regions = run.started.problem.regions if run.started else ()
     path, qualname = (regions[0].path, regions[0].qualname) if regions else (run.target.path, run.target.qualname)
-    return generated_tests.struck_lines(run.root, path, qualname)
+    return api.generated_tests.struck_lines(run.root, path, qualname)
 
 
 def _shorten(diff: str) -> str:

@@ -17,6 +17,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from greenloop import api
+from greenloop.api.settings import state_folder
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.text.diff import unified_diff, with_plain_ends
 from greenloop.core.text.redact import clean_for_display
@@ -28,7 +30,6 @@ from greenloop.lsp.presenters.notifications import evidence_text, name_cells
 from greenloop.lsp.state import attempt_texts
 from greenloop.lsp.state.attempt_texts import AttemptText
 from greenloop.lsp.state.run import Run
-from greenloop.project.settings import state_folder
 from greenloop.wording.artefacts import artefact_title, list_artefacts
 from greenloop.wording.attempt import attempt_label, attempt_line, attempt_table
 from greenloop.wording.markup import code, code_block, wrap
@@ -188,13 +189,13 @@ def result_page(run: Run, diff_text: str) -> str:
 
 def doctor_page(rows: list[DoctorFinding]) -> str:
     """The doctor's findings: a table of parts, and a conclusion."""
-    from greenloop.api.health import status_word, summary  # noqa: PLC0415 - only the doctor needs it, not the start
-
     table = ["| | part | name | found | remedy |", "|---|---|---|---|---|"]
     for row in rows:
         cells = (code(text) if text else "" for text in (row.name, row.detail, row.remedy))
-        table.append(f"| {' | '.join((status_word(row), row.part, *cells))} |")
-    return _limit_length("\n\n".join(["# greenloop doctor", READ_ONLY, code(summary(rows)), "\n".join(table)]) + "\n")
+        table.append(f"| {' | '.join((api.health.status_word(row), row.part, *cells))} |")
+    return _limit_length(
+        "\n\n".join(["# greenloop doctor", READ_ONLY, code(api.health.summary(rows)), "\n".join(table)]) + "\n"
+    )
 
 
 def first_lines(diff_text: str) -> str:

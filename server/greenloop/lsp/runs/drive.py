@@ -9,7 +9,9 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from greenloop import api
 from greenloop.api.result_files import may_write
+from greenloop.api.settings import Settings
 from greenloop.core.errors import GreenloopError
 from greenloop.core.events import Event, Started, Tested
 from greenloop.core.records.goal import Goal
@@ -33,7 +35,6 @@ from greenloop.lsp.runs.model_setup import ModelSetup
 from greenloop.lsp.runs.restore import record_applied
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.run import ApplyResult, Phase, Run, RunRequest
-from greenloop.project.settings import Settings
 from greenloop.wording.outcome import describe_improvement
 
 if TYPE_CHECKING:
@@ -177,11 +178,9 @@ class RunDriver:
         opener = await self._models.opener(run)
         run.progress.status = "starting"
         engine = await self._engines.engine()
-        from greenloop.api.session import RefineRequest, RefineSession  # noqa: PLC0415 - the engine is imported now only
-
         target = run.target if run.target.qualname else run.target.selector
         texts = self._documents.open_texts(run.root)
-        request = RefineRequest(
+        request = api.RefineRequest(
             root=run.root,
             target=target,
             buffers=await asyncio.to_thread(snapshot, texts, run.root),
@@ -193,7 +192,7 @@ class RunDriver:
         if (notebook := self._documents.notebook(run.root / run.target.path, run.root)) is not None:
             run.prepared = prepared = await asyncio.to_thread(notebook_requests.prepare, run.target, notebook)
             request, settings = notebook_requests.adapt_request(request, prepared, settings)
-        session = RefineSession(
+        session = api.RefineSession(
             request,
             settings=settings,
             user=EditorUser(self._editor.client, self._runs, run),
@@ -284,6 +283,4 @@ def _read_earlier(number: int | None) -> UnsolvedRun | None:
     """The run to go on with. Raises `UsageError` where it is of no use. Blocking."""
     if number is None:
         return None
-    from greenloop.api.session import read_unsolved_run  # noqa: PLC0415 - with the engine
-
-    return read_unsolved_run(number)
+    return api.session.read_unsolved_run(number)

@@ -16,6 +16,8 @@ from typing import Any
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 
+from greenloop import api
+from greenloop.api.settings import EDITOR, Settings
 from greenloop.core.errors import ContextTooLongError, ModelError
 from greenloop.core.records.model import ChatRequest, Message, Reply, ToolCall
 from greenloop.core.records.usage import Usage
@@ -31,7 +33,6 @@ from greenloop.lsp.runs.editor_messages import (
     read_info,
     request_params,
 )
-from greenloop.project.settings import EDITOR, Settings
 
 # Parallel requests: behind most editors' models is a provider.
 SLOTS = 4
@@ -195,9 +196,7 @@ def _problem(error: JsonRpcException) -> ModelError:
         return ModelError("The editor cancelled the request to its language model.", remedy=REMEDY)
     sentence = _sentence(error.message) or "The editor's language model could not be used"
     sentence = sentence if sentence.endswith((".", "!", "?", "…")) else f"{sentence}."
-    from greenloop.api.models import is_about_length  # noqa: PLC0415 - only runs need it, not the start
-
-    if is_about_length(sentence):
+    if api.models.is_about_length(sentence):
         return ContextTooLongError(sentence, remedy=f"Lower `prompt.tokens`. {REMEDY}")
     return ModelError(sentence, remedy=REMEDY)
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from greenloop import api
+from greenloop.api.settings import Settings, state_folder
 from greenloop.api.state import SessionState
 from greenloop.core.events import Started
 from greenloop.core.records.attempt import Attempt
@@ -25,7 +27,6 @@ from greenloop.lsp.connection.convert import contains
 from greenloop.lsp.documents.disk import bytes_of, encode_as_saved, is_same_text
 from greenloop.lsp.runs.runs import KEPT
 from greenloop.lsp.state.run import Phase, Run, RunRequest, RunResult
-from greenloop.project.settings import Settings, state_folder
 
 if TYPE_CHECKING:
     from greenloop.api.history import Basis, StoredRun
@@ -64,11 +65,9 @@ class EarlierRun:
 
 def read(root: Path) -> list[EarlierRun]:
     """The runs of a folder in the history, without those of processes that still run."""
-    from greenloop.api.history import History  # noqa: PLC0415 - only where there is a history
-
     if not (state_folder() / "history.sqlite3").exists():
         return []
-    with History.open() as history:
+    with api.history.History.open() as history:
         earlier_runs = []
         for record in history.latest(root, since=time.time() - OLDEST, limit=KEPT):
             if record.owned or not record.count or (record.outcome and record.outcome.reason in _SILENT):

@@ -6,6 +6,8 @@ import asyncio
 import importlib
 from collections.abc import Callable, Mapping
 
+from greenloop import api
+from greenloop.api.settings import EDITOR, Settings, models
 from greenloop.core.errors import ModelError
 from greenloop.core.ports import Model
 from greenloop.lsp.connection.client import PERSON, Client, with_timeout
@@ -14,7 +16,6 @@ from greenloop.lsp.runs.editor_messages import ModelInfo
 from greenloop.lsp.runs.editor_model import AnswerStreams, EditorModel, request_info
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.run import Run
-from greenloop.project.settings import EDITOR, Settings, models
 
 DOWNLOAD = "Download (1.1 GB)"
 QUESTION = "Download the embedded model (1.1 GB)? It runs on this machine, and nothing leaves it."
@@ -32,11 +33,9 @@ class ModelSetup:
         info = await request_info(self._client) if EDITOR in models(run.settings) else ModelInfo()
 
         def open_model(name: str, settings: Settings) -> Model:
-            from greenloop.api import models as api_models  # noqa: PLC0415 - only runs need it, not the start
-
             if name == EDITOR:
                 return EditorModel(self._client, self._streams, settings, info)
-            return api_models.open_model(name, settings, keys)
+            return api.models.open_model(name, settings, keys)
 
         return open_model
 

@@ -10,7 +10,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from greenloop import api
 from greenloop.api.notebooks import Notebook
+from greenloop.api.settings import Settings
 from greenloop.core.records.spec import Target
 from greenloop.lsp.documents import locations, notebook_requests
 from greenloop.lsp.editor import Editor
@@ -18,7 +20,6 @@ from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
 from greenloop.lsp.runs import history_runs
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.run import Run
-from greenloop.project.settings import Settings
 
 
 class RunRestorer:
@@ -93,6 +94,4 @@ async def record_discarded(run: Run) -> None:
 
 
 def _record(run: Run, *, applied: bool) -> None:
-    from greenloop.api import history  # noqa: PLC0415 - only where there is a history
-
-    (history.mark_applied if applied else history.discard)(run.outcome.run if run.outcome is not None else None)
+    (api.history.mark_applied if applied else api.history.discard)(run.outcome.run if run.outcome is not None else None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
+from greenloop import api
 from greenloop.core.records.spec import Region, Target, TargetKind
 from greenloop.lsp.documents.locations import ProjectFile
 from greenloop.lsp.state.run import Run
@@ -25,15 +26,11 @@ def tested_function(run: Run | None, file: ProjectFile, target: Target) -> Regio
 
 
 def path_of(root: Path, path: str, qualname: str) -> Path:
-    from greenloop.api import generated_tests  # noqa: PLC0415 - only needed to show tests, not at the start
-
-    return generated_tests.stored_path(root, path, qualname)
+    return api.generated_tests.stored_path(root, path, qualname)
 
 
 def write(run: Run, file: ProjectFile, path: str, name: str) -> None:
     """Writes the run's tests to a file, where they are not stored yet."""
-    from greenloop.api import generated_tests  # noqa: PLC0415 - as above
-
     specified = run.progress.specified
     if specified is None:
         return
@@ -41,4 +38,4 @@ def write(run: Run, file: ProjectFile, path: str, name: str) -> None:
     text = (problem.files if problem else {file.path: file.text}).get(path) or ""
     target_region = Region(path=path, qualname=name, start=run.target.start, end=run.target.end)
     region = next((each for each in (problem.regions if problem else ()) if each.qualname == name), target_region)
-    generated_tests.store(file.root, region, text, specified.spec)
+    api.generated_tests.store(file.root, region, text, specified.spec)

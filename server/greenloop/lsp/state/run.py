@@ -14,6 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from greenloop.api.settings import Settings
 from greenloop.api.state import SessionState
 from greenloop.core.events import Event, Started, Tested
 from greenloop.core.records.attempt import Attempt
@@ -22,7 +23,6 @@ from greenloop.core.records.outcome import Outcome, StopReason
 from greenloop.core.records.spec import Region, Spec, Target
 from greenloop.core.summary import changed_regions
 from greenloop.lsp.state.questions import Question
-from greenloop.project.settings import Settings
 
 if TYPE_CHECKING:
     from greenloop.api.notebook_targets import NotebookTarget

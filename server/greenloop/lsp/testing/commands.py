@@ -10,6 +10,7 @@ from typing import Any
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
 
+from greenloop import api
 from greenloop.core.errors import GreenloopError
 from greenloop.core.records.spec import Target, TargetKind
 from greenloop.core.text.redact import clean_for_display
@@ -109,9 +110,7 @@ class TestCommands:
         return request(name, target.path, function=target.qualname, examples=examples)
 
     def _examples(self, file: ProjectFile, function: Target) -> tuple[str, ...]:
-        from greenloop.api import targets  # noqa: PLC0415 - only needed to run examples, not at the start
-
-        return targets.example_selectors(function, self._documents.text(file.root / function.path) or "")
+        return api.targets.example_selectors(function, self._documents.text(file.root / function.path) or "")
 
 
 def _selector_at(file: ProjectFile, line: int) -> str:

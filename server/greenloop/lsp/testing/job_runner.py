@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from greenloop import api
 from greenloop.core.errors import CannotVerifyError
 from greenloop.lsp.documents.disk import snapshot
 from greenloop.lsp.documents.notebook_requests import grid_texts
@@ -87,9 +88,7 @@ class JobRunner:
 
     async def trace(self, job: TestJob, coverage_map: CoverageMap) -> None:
         """Records the current coverage of stale tests, unless that takes long."""
-        from greenloop.api import test_impact  # noqa: PLC0415 - only test runs need it, not the start
-
-        by_file = test_impact.group_by_file(coverage_map.stale)
+        by_file = api.test_impact.group_by_file(coverage_map.stale)
         if sum(coverage_map.file_seconds.get(file, 0.0) for file in by_file) > TRACED:
             return
         await self._take_texts(job)

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from greenloop.project.settings import Settings
+from greenloop import api
+from greenloop.api.settings import Settings
 from greenloop_sandbox import CaseResult
 
 if TYPE_CHECKING:
@@ -209,18 +210,16 @@ def _is_selected(case: str, selectors: Sequence[str]) -> bool:
 
 def select_tests(job: TestJob, coverage_map: CoverageMap) -> tuple[dict[str, tuple[str, ...]], dict[str, int]]:
     """The selectors of each test file, and the outlines of the saved files. May read the workspace."""
-    from greenloop.api import test_impact  # noqa: PLC0415 - only test runs need it, not the start
-
     selectors: list[str] = []
     for request in (each for each in job.requests if each.prepared is None):
         selectors += request.selectors
         if not request.selectors:
             covering = coverage_map.reached.tests_through(request.path, request.function)
-            selectors += covering or test_impact.affected_tests(job.root, request.path, coverage_map.reached)
-    outlines = test_impact.outline_hashes(job.root, job.saved, job.buffers)
+            selectors += covering or api.test_impact.affected_tests(job.root, request.path, coverage_map.reached)
+    outlines = api.test_impact.outline_hashes(job.root, job.saved, job.buffers)
     for path, outline in outlines.items():
         is_unchanged = coverage_map.outlines.get(path) == outline
-        selectors += test_impact.affected_tests(job.root, path, coverage_map.reached, inside_functions=is_unchanged)
+        selectors += api.test_impact.affected_tests(job.root, path, coverage_map.reached, inside_functions=is_unchanged)
     if job.saved:
         selectors += sorted(coverage_map.broken)
-    return test_impact.group_by_file(selectors), outlines
+    return api.test_impact.group_by_file(selectors), outlines

@@ -13,6 +13,8 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from greenloop import api
+from greenloop.api.settings import Settings
 from greenloop.core.errors import GreenloopError
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.engines import Engines
@@ -21,7 +23,6 @@ from greenloop.lsp.presenters.test_diagnostics import FailingTests
 from greenloop.lsp.state.results import TestResults
 from greenloop.lsp.testing.job_runner import JobRunner
 from greenloop.lsp.testing.requests import CoverageMap, TestJob, TestRequest, summarize
-from greenloop.project.settings import Settings
 
 if TYPE_CHECKING:
     from greenloop.api.testing import SuiteReport
@@ -162,11 +163,9 @@ class TestScheduler:
 
     async def _coverage_map(self, root: Path) -> CoverageMap:
         if root not in self._coverage_maps:
-            from greenloop.api.test_impact import Coverage  # noqa: PLC0415 - only test runs need it, not the start
-
             while len(self._coverage_maps) >= FOLDERS:
                 del self._coverage_maps[next(iter(self._coverage_maps))]
-            self._coverage_maps[root] = CoverageMap(root=root, reached=Coverage())
+            self._coverage_maps[root] = CoverageMap(root=root, reached=api.test_impact.Coverage())
         return self._coverage_maps[root]
 
     async def _wait_delay(self, job: TestJob) -> None:
