@@ -6,8 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from greenloop.api.exports import RunFile, export_run, format_run_file
-from greenloop.api.history import History
+from greenloop.api.history import History, RunFile, export_run, format_run_file
 from greenloop.cli import exit_codes, options
 from greenloop.cli.errors import print_warning
 from greenloop.cli.reports.request import check_writable, write_file
