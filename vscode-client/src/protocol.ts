@@ -3,6 +3,10 @@
 export const METHODS = {
   /** Client to server: starts a run; answered when the run is over. */
   refine: "greenloop/refine",
+  /** Client to server: do the tests of the last commit honestly pass with the files on disk? */
+  verify: "greenloop/verify",
+  /** Client to server: where a test fails, and what is most likely at fault. */
+  explain: "greenloop/explain",
   /** Server to client, notification: all runs that the server knows, sent whenever one changes. */
   runs: "greenloop/runs",
   /** Client to server: the files as an attempt would leave them. */

@@ -13,16 +13,11 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.model import ModelKind
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.text.redact import escape_controls as escape_controls  # noqa: PLC0414 - all output goes through it
+from greenloop.core.text.redact import first_line as first_line  # noqa: PLC0414 - as above
 from greenloop.wording import outcome as outcome_words
 from greenloop.wording.attempt import error_and_place
 from greenloop.wording.model import describe_model
 from greenloop.wording.notes import note_lines
-
-
-def first_line(text: str, max_length: int = 120) -> str:
-    """The first line that is not blank, shortened."""
-    line = next((line.strip() for line in escape_controls(text).splitlines() if line.strip()), "")
-    return line if len(line) <= max_length else line[: max_length - 1] + "…"
 
 
 def attempt_error(attempt: Attempt) -> str:

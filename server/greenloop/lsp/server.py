@@ -28,6 +28,7 @@ from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.engines import Engines, RunEngine
 from greenloop.lsp.features import (
+    agent_requests,
     attempts,
     code_action,
     code_lens,
@@ -157,6 +158,7 @@ class GreenloopServer(LanguageServer):
         attempts.register(self, editor, runs, self.run_diagnostics)
         models.register(self, editor, self.goals, self.streams, self.long_tasks)
         troubleshooting.register(self, editor, self.long_tasks)
+        agent_requests.register(self, editor, self.engines)
 
     def _mark_unreadable(self, method: str, params: Any) -> None:
         """Marks a document's text as unknown after a message about it could not be read."""

@@ -5,18 +5,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
+from greenloop.api.short_texts import describe_explanation
 from greenloop.api.testing import Explanation, explain
 from greenloop.cli import exit_codes, interrupt, options, render
 from greenloop.cli.screen import open_view
-
-SUSPECTS = 5
-MESSAGE = 7  # lines of a message: the values that an assertion compared
-VALUES = 8  # of a frame
-LONGEST = 60  # characters of a value
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,42 +36,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(to_object(found)))
     else:
-        print("\n".join(map(render.escape_controls, describe(found))))
+        print("\n".join(map(render.escape_controls, describe_explanation(found))))
+        if not found.baseline.passing and not found.baseline.fault:
+            case = render.escape_controls(found.baseline.attempt.verdict.cases[0].id)
+            print(f"\n`greenloop fix {case}` looks for a change that makes it pass.")
     return exit_codes.VERIFIED if found.baseline.passing else exit_codes.NOT_SOLVED
-
-
-def describe(found: Explanation) -> Iterator[str]:
-    """The lines that a person reads."""
-    baseline = found.baseline
-    if baseline.passing:
-        yield "It passes, so there is nothing to explain."
-        return
-    for case in (each for each in baseline.attempt.verdict.cases if not each.passed):
-        failure = case.failure
-        frame = failure.frames[-1] if failure and failure.frames else None
-        place = f" ({frame.path}:{frame.line})" if frame else ""
-        error = f"{failure.type}: {render.first_line(failure.message)}{place}" if failure else case.outcome
-        yield f"{case.id} fails: {error}"
-        more = failure.message.strip().splitlines()[1:MESSAGE] if failure else ()
-        yield from (f"    {line.strip()}" for line in more if line.strip())
-    if baseline.fault:
-        yield f"No change of the code can help: {baseline.fault} {baseline.remedy}".strip()
-        return
-    if found.frames:
-        yield "\nValues where it fails:"
-    for shown in found.frames:
-        yield f"  {shown.place.path}:{shown.place.line} in {shown.place.function}: {shown.code.strip()}"
-        for name, value in list(shown.values.items())[:VALUES]:
-            yield f"      {name} = {render.first_line(value, LONGEST)}"
-    yield "\nMost likely at fault:"
-    for number, suspect in enumerate(found.suspects[:SUSPECTS], 1):
-        yield f"  {number}. {suspect.qualname}, {suspect.path}:{suspect.start}"
-        for line in (each for each in found.lines if each.path == suspect.path):
-            if suspect.start <= line.line <= suspect.end:
-                yield f"       {line.suspicion:4.2f}  {line.line:>4}  {line.text}"
-    if not found.suspects:
-        yield "  nothing: no function of the project ran in it"
-    yield f"\n`greenloop fix {baseline.attempt.verdict.cases[0].id}` looks for a change that makes it pass."
 
 
 def to_object(found: Explanation) -> dict[str, object]:

@@ -16,6 +16,7 @@ from typing import Any
 
 from greenloop.api.result_files import write_texts
 from greenloop.api.settings import Settings
+from greenloop.api.short_texts import describe_verification, shorten
 from greenloop.api.verification import (
     APART,
     CLUSTER,
@@ -124,9 +125,9 @@ def run(arguments: argparse.Namespace) -> int:
 def _gate(arguments: argparse.Namespace) -> int:
     repeated = gate.is_repeated()
     try:
-        text, blocks = gate.describe(_verify_target(arguments, Path.cwd())), True
+        text, blocks = describe_verification(_verify_target(arguments, Path.cwd())), True
     except GreenloopError as error:
-        text, blocks = gate.shorten(f"greenloop verify: {error.advice}"), False
+        text, blocks = shorten(f"greenloop verify: {error.advice}"), False
     except asyncio.CancelledError:
         return exit_codes.CANCELLED
     return gate.finish(text, blocks=blocks, repeated=repeated, as_json=arguments.json)

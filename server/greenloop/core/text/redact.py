@@ -34,6 +34,12 @@ def escape_controls(text: str) -> str:
     return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text.replace("\r\n", "\n"))
 
 
+def first_line(text: str, max_length: int = 120) -> str:
+    """The first line that is not blank, shortened."""
+    line = next((line.strip() for line in escape_controls(text).splitlines() if line.strip()), "")
+    return line if len(line) <= max_length else line[: max_length - 1] + "…"
+
+
 def clean_for_display(text: str) -> str:
     r"""The text for display: no terminal escapes, no control characters, `\n` as the only line end."""
     text = _ESCAPES.sub("", text).replace("\r\n", "\n").replace("\r", "\n")

@@ -17,6 +17,8 @@ from pygls.exceptions import JsonRpcInvalidParams
 from greenloop.core.records.goal import Goal
 
 REFINE = "greenloop/refine"
+VERIFY = "greenloop/verify"
+EXPLAIN = "greenloop/explain"
 QUESTION = "greenloop/question"
 QUESTION_OVER = "greenloop/questionOver"
 RUNS = "greenloop/runs"
@@ -70,6 +72,22 @@ class AttemptParams:
     target: str | None = None
 
 
+@attrs.define
+class VerifyParams:
+    """What an agent wants verified: a document of the project, and node ids, files or folders (none: all tests)."""
+
+    uri: str
+    targets: list[str] = attrs.Factory(list)
+
+
+@attrs.define
+class ExplainParams:
+    """A test to explain, or `file.py::function`, and a document of its project."""
+
+    uri: str
+    target: str
+
+
 def command_argument(arguments: tuple[Any, ...]) -> Any:
     """The one object that a command expects; None for anything else."""
     return arguments[0] if len(arguments) == 1 else None
@@ -100,6 +118,18 @@ def answer_params(raw: Any) -> AnswerParams:
     params: AnswerParams = _parse(raw, AnswerParams, '{"uri", "target", "question", "answer" or "value"}')
     if (params.answer is None) == (params.value is None):
         raise JsonRpcInvalidParams("Exactly one of 'answer' and 'value' is needed.")
+    return params
+
+
+def verify_params(raw: Any) -> VerifyParams:
+    """Raises `JsonRpcInvalidParams` with a message for the client's author."""
+    params: VerifyParams = _parse(raw, VerifyParams, '{"uri", "targets"}')
+    return params
+
+
+def explain_params(raw: Any) -> ExplainParams:
+    """Raises `JsonRpcInvalidParams` with a message for the client's author."""
+    params: ExplainParams = _parse(raw, ExplainParams, '{"uri", "target"}')
     return params
 
 

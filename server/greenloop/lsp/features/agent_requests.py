@@ -1,0 +1,73 @@
+"""`greenloop/verify` and `greenloop/explain`: short answers for an agent of the editor. They see the files on disk.
+
+They must not know which agent asks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from pygls.lsp.server import LanguageServer
+
+from greenloop.api.settings import Settings
+from greenloop.core.errors import GreenloopError
+from greenloop.lsp.connection.messages import EXPLAIN, VERIFY, explain_params, verify_params
+from greenloop.lsp.documents import locations
+from greenloop.lsp.editor import Editor
+from greenloop.lsp.engines import Engines
+
+NO_FOLDER = "No folder is open. Open the folder of the project."
+FAILED = "greenloop failed unexpectedly; its log has the error."
+
+Answer = Callable[[Path, Settings], Awaitable[dict[str, Any]]]
+
+
+def register(server: LanguageServer, editor: Editor, engines: Engines) -> None:
+    @server.feature(VERIFY)
+    async def verify(raw: Any) -> dict[str, Any]:
+        params = verify_params(raw)
+
+        async def answer(root: Path, settings: Settings) -> dict[str, Any]:
+            api, texts = await load("greenloop.api.verification"), await load("greenloop.api.short_texts")
+            request = api.VerifyRequest(root=root, targets=tuple(params.targets))
+            result = await api.verify(request, settings=settings)
+            count = sum(case.passed for case in result.cases)
+            passed = f"verified: {count} {'test passes' if count == 1 else 'tests pass'}, and nothing was faked."
+            return {"verified": result.is_proven, "text": texts.describe_verification(result) or passed}
+
+        return {"verified": False, **await ask(params.uri, answer)}
+
+    @server.feature(EXPLAIN)
+    async def explain(raw: Any) -> dict[str, Any]:
+        params = explain_params(raw)
+
+        async def answer(root: Path, settings: Settings) -> dict[str, Any]:
+            api, texts = await load("greenloop.api.testing"), await load("greenloop.api.short_texts")
+            found = await api.explain(root, params.target, settings=settings, pool=engines.pool)
+            return {"text": texts.shorten("\n".join(texts.describe_explanation(found)))}
+
+        return await ask(params.uri, answer)
+
+    async def ask(uri: str, answer: Answer) -> dict[str, Any]:
+        """The answer, or why there is none; its work ends when the request is cancelled, and with the server."""
+        reply: dict[str, Any] = {"text": FAILED}
+
+        async def work() -> None:
+            await editor.settings.wait_shortly()
+            root = locations.root_named(editor.documents, {"uri": uri})
+            try:
+                reply.update(await answer(root, editor.settings.load(root)) if root else {"text": NO_FOLDER})
+            except GreenloopError as error:
+                reply["text"] = error.advice
+
+        await editor.tasks.spawn(work())
+        return reply
+
+
+async def load(module: str) -> Any:
+    """Imports a module of the façade and the engine below it, off the event loop."""
+    return await asyncio.to_thread(importlib.import_module, module)
