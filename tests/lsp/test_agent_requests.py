@@ -35,6 +35,8 @@ async def test_a_failing_a_faked_and_a_right_change(real):
     explained = (await real.call("greenloop/explain", {**here, "target": TEST}))["text"]
     assert explained.startswith(f"{TEST} fails: AssertionError: assert 6 == 10 (test_m.py:5)")
     assert "double, m.py:1" in explained
+    at_test = {"uri": real.uri("test_m.py"), "position": {"line": 4, "character": 6}}
+    assert (await real.call("greenloop/explain", at_test))["text"] == explained
     assert len(explained) <= 1600  # characters, about 400 tokens
 
     (real.root / "test_m.py").write_text(TESTS.replace("10", "6"))

@@ -216,7 +216,7 @@ async def test_what_can_be_chosen(editor):
     assert "self-critique" not in presets, "it is for the harness only"
     assert all(presets.values())
     assert {each["needs"] for each in found["models"]} <= {"", "pull", "install"}
-    assert (found["model"], found["preset"]) == ("play:solve", "plain")
+    assert (found["model"], found["preset"], found["hasModel"]) == ("play:solve", "plain", True)
     assert (await editor.state())["modules"] == []
 
 
@@ -242,7 +242,7 @@ async def test_without_a_model_of_the_editors_own_none_is_offered(editor):
     await editor.start(able(), model="")
     found = await editor.call("greenloop/choices", {"uri": editor.uri("m.py")})
     assert "editor" not in [each["name"] for each in found["models"]]
-    assert (found["model"], found["preset"]) == ("", "default")
+    assert (found["model"], found["preset"], found["hasModel"]) == ("", "default", False)
 
 
 # -- refusals -----------------------------------------------------------------------------------------------------

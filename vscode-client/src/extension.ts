@@ -2,13 +2,16 @@
 
 import * as vscode from "vscode";
 
+import { register as registerAgentTools } from "./features/agentTools";
 import { register as registerApiKeys } from "./features/apiKeys";
 import { register as registerAttemptsView } from "./features/attemptsView";
+import { register as registerChatParticipant } from "./features/chatParticipant";
 import { register as registerChooseModel } from "./features/chooseModel";
 import { register as registerCommands } from "./features/commands";
 import { register as registerDiff } from "./features/diff";
 import { register as registerEditorModel } from "./features/editorModel";
 import { register as registerMarkdownPages } from "./features/markdownPages";
+import { register as registerMcpServer } from "./features/mcpServer";
 import { register as registerProgress } from "./features/progress";
 import { register as registerRefusals } from "./features/refusals";
 import { register as registerReview } from "./features/review";
@@ -36,6 +39,9 @@ const FEATURES: readonly RegisterFeature[] = [
   registerSample,
   registerApiKeys,
   registerStatusBar,
+  registerAgentTools,
+  registerChatParticipant,
+  registerMcpServer,
   registerInstall,
 ];
 

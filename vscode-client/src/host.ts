@@ -4,6 +4,7 @@ import type * as vscode from "vscode";
 import type { LanguageClient, Middleware } from "vscode-languageclient/node";
 
 import type { ProblemReporter } from "./problem";
+import type { Python } from "./python";
 
 /** `error`: no server is running, and `message` says why. */
 export interface ServerStatus {
@@ -22,6 +23,8 @@ export interface Host {
   readonly serverStatus: ServerStatus;
   readonly onDidChangeServerStatus: vscode.Event<ServerStatus>;
   setServerStatus(state: ServerStatus["state"], message: string): void;
+  /** The Python of the running server; undefined while none is ready. */
+  python(): Python | undefined;
   /** The client of the running server. */
   client(): LanguageClient | undefined;
   /** Calls `handle` with each new client before it starts: the place to register handlers of server messages. */

@@ -88,6 +88,22 @@ export interface Run extends TargetRef {
   attempts: Attempt[];
 }
 
+/** The reply to a refinement; `reason` is a word or, if it could not start, a sentence. `gain` is in words. */
+export interface RefineReply {
+  solved: boolean;
+  verified: "verified" | "partially" | "unverified";
+  reason: string;
+  attempts: number;
+  applied: boolean;
+  gain: string;
+}
+
+/** A text of at most about 400 tokens; `verified` is missing where nothing was verified. */
+export interface ShortAnswer {
+  text: string;
+  verified?: boolean;
+}
+
 export interface RunsParams {
   runs: Run[];
 }
@@ -119,13 +135,14 @@ export interface GoalChoice {
   comment: string;
 }
 
-/** `model` and `preset` are the values of the settings; "" means automatic. */
+/** `model` and `preset` are the values of the settings; "" means automatic, and `hasModel` that there is one for that. */
 export interface Choices {
   models: Choice[];
   presets: Choice[];
   goals: GoalChoice[];
   model: string;
   preset: string;
+  hasModel: boolean;
 }
 
 /** `reason` is one of the reasons of `finished`; `target` is missing if the refusal concerns no target. */

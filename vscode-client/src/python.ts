@@ -14,11 +14,12 @@ import { isAtLeast } from "./version";
 const MINIMUM_VERSION = [3, 11] as const;
 const PROBE_TIMEOUT_MS = 15_000;
 
-/** A Python that answered. `greenloop` is the version installed there, null if there is none. */
+/** A Python that answered. `greenloop` is the version installed there, null if there is none; `mcp`: it can serve MCP. */
 export interface Python {
   path: string;
   version: readonly [number, number, number];
   greenloop: string | null;
+  mcp?: boolean;
 }
 
 /** The result of a search. `badSetting`: `greenloop.python` names something that cannot run greenloop. */
@@ -31,12 +32,12 @@ export type SearchResult =
 
 // Importing the version runs nothing else of greenloop. Package metadata would be missing in a source checkout.
 const PROBE_SCRIPT = `
-import json, sys
+import importlib.util, json, sys
 try:
     from greenloop import __version__ as found
 except Exception:
     found = None
-print(json.dumps({"path": sys.executable, "version": sys.version_info[:3], "greenloop": found and str(found)}))
+print(json.dumps({"path": sys.executable, "version": sys.version_info[:3], "greenloop": found and str(found), "mcp": bool(importlib.util.find_spec("mcp"))}))
 `;
 
 /** The version of greenloop that this extension needs: its own. */

@@ -60,6 +60,10 @@ export class Session implements Host {
     return this.running?.client;
   }
 
+  python(): Python | undefined {
+    return this.serverStatus.state === "ready" ? this.running?.python : undefined;
+  }
+
   onClientCreated(handle: (client: LanguageClient) => void): void {
     this.handlers.push(handle);
   }

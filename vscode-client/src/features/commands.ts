@@ -39,6 +39,9 @@ export function register(host: Host): void {
     if (first instanceof RunNode || first instanceof AttemptNode) {
       return first.run;
     }
+    if (isTargetRef(first)) {
+      return first;
+    }
     const eligible = runs.all.filter(isEligible);
     const shownAttempt = attemptShownIn(vscode.window.tabGroups.activeTabGroup.activeTab);
     const activeUri = pythonEditor()?.document.uri.toString();
@@ -216,6 +219,11 @@ async function keepTabOpen(command: string, argument: unknown): Promise<void> {
   if (typeof uri === "string" && vscode.Uri.parse(uri).toString() === tab.input.uri.toString()) {
     await vscode.commands.executeCommand("workbench.action.keepEditor");
   }
+}
+
+/** Buttons of the chat pass the run itself. */
+function isTargetRef(value: unknown): value is TargetRef {
+  return typeof value === "object" && value !== null && "uri" in value && typeof value.uri === "string" && "target" in value && typeof value.target === "string";
 }
 
 function toTargetRef({ uri, target }: TargetRef): TargetRef {

@@ -1,4 +1,4 @@
-// Answers the server with the editor's own language model; the only file that uses `vscode.lm`.
+// Answers the server with the editor's own language model; the only file that asks one.
 
 import * as vscode from "vscode";
 import { LSPErrorCodes, ResponseError } from "vscode-languageclient/node";

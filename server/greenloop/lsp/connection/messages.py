@@ -82,10 +82,11 @@ class VerifyParams:
 
 @attrs.define
 class ExplainParams:
-    """A test to explain, or `file.py::function`, and a document of its project."""
+    """A document of the project, and either a target, a node id or `file.py::function`, or a position in it."""
 
     uri: str
-    target: str
+    target: str | None = None
+    position: lsp.Position | None = None
 
 
 def command_argument(arguments: tuple[Any, ...]) -> Any:
@@ -129,7 +130,9 @@ def verify_params(raw: Any) -> VerifyParams:
 
 def explain_params(raw: Any) -> ExplainParams:
     """Raises `JsonRpcInvalidParams` with a message for the client's author."""
-    params: ExplainParams = _parse(raw, ExplainParams, '{"uri", "target"}')
+    params: ExplainParams = _parse(raw, ExplainParams, '{"uri", "target"} or {"uri", "position"}')
+    if (params.position is None) == (params.target is None):
+        raise JsonRpcInvalidParams("Exactly one of 'position' and 'target' is needed.")
     return params
 
 

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+from lsprotocol.types import Position
 from pygls.lsp.server import LanguageServer
 
 from greenloop.api.settings import Settings
@@ -21,6 +22,7 @@ from greenloop.lsp.editor import Editor
 from greenloop.lsp.engines import Engines
 
 NO_FOLDER = "No folder is open. Open the folder of the project."
+NO_TARGET = "There is no test or function here."
 FAILED = "greenloop failed unexpectedly; its log has the error."
 
 Answer = Callable[[Path, Settings], Awaitable[dict[str, Any]]]
@@ -44,13 +46,21 @@ def register(server: LanguageServer, editor: Editor, engines: Engines) -> None:
     @server.feature(EXPLAIN)
     async def explain(raw: Any) -> dict[str, Any]:
         params = explain_params(raw)
+        target = params.target or target_at(params.uri, params.position)
+        if target is None:
+            return {"text": NO_TARGET}
 
         async def answer(root: Path, settings: Settings) -> dict[str, Any]:
             api, texts = await load("greenloop.api.testing"), await load("greenloop.api.short_texts")
-            found = await api.explain(root, params.target, settings=settings, pool=engines.pool)
+            found = await api.explain(root, target, settings=settings, pool=engines.pool)
             return {"text": texts.shorten("\n".join(texts.describe_explanation(found)))}
 
         return await ask(params.uri, answer)
+
+    def target_at(uri: str, position: Position | None) -> str | None:
+        file = locations.locate_for_display(editor.documents, uri)
+        target = locations.target_at(file, file.line(position.line)) if file and position else None
+        return target.selector if target else None
 
     async def ask(uri: str, answer: Answer) -> dict[str, Any]:
         """The answer, or why there is none; its work ends when the request is cancelled, and with the server."""

@@ -48,6 +48,7 @@ def register(
             "goals": _goals(params) if isinstance(params, Mapping) else [],
             "model": loaded.model,
             "preset": loaded.preset,
+            "hasModel": await models_api.has_model(loaded),
         }
 
     def _goals(params: Mapping[str, Any]) -> list[dict[str, str]]:
