@@ -33,10 +33,18 @@ export interface Host {
   restart(): Promise<void>;
 }
 
-/** Returned by `activate`, for tests and other extensions: the first client that is ready, and the host. */
+/** Answers a question to the chat participant. */
+export type Respond = (
+  request: Pick<vscode.ChatRequest, "command" | "prompt" | "references">,
+  stream: vscode.ChatResponseStream,
+  token: vscode.CancellationToken,
+) => Promise<void>;
+
+/** Returned by `activate`, for tests and other extensions: the first client that is ready, the host, and the chat. */
 export interface Api {
   readonly ready: Promise<LanguageClient>;
   readonly host: Host;
+  readonly respond: Respond;
 }
 
 /** Registers one feature; each file in `features` exports one. */

@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import { CloseAction, ErrorAction, LanguageClient, type Middleware } from "vscode-languageclient/node";
 
+import { respond } from "./features/chatParticipant";
 import type { Api, Host, ServerStatus } from "./host";
 import { markInUse, removeUnused } from "./managedEnvironments";
 import { ProblemReporter } from "./problem";
@@ -52,7 +53,8 @@ export class Session implements Host {
 
   constructor(readonly context: vscode.ExtensionContext) {
     this.trace = createTraceChannel(context.subscriptions);
-    this.api = { ready: new Promise((resolve) => (this.resolveReady = resolve)), host: this };
+    const ready = new Promise<LanguageClient>((resolve) => (this.resolveReady = resolve));
+    this.api = { ready, host: this, respond: (...question) => respond(this, ...question) };
     context.subscriptions.push(this.log, this.didChangeServerStatus);
   }
 

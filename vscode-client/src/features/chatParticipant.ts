@@ -6,7 +6,7 @@ import { chatRegistry } from "../agentApi";
 import { type AgentTarget, explain, refine, verify } from "../agentRequests";
 import { isPython, pythonEditor } from "../commandTargets";
 import { attemptName, formatAttempt, modelAttempts } from "../formatting";
-import type { Host, RegisterFeature } from "../host";
+import type { Host, RegisterFeature, Respond } from "../host";
 import type { Run } from "../protocol";
 
 const HELP = "Name a test (`test_m.py::test_double`), or put the cursor in one, and type `/refine`, `/verify` or `/explain`.";
@@ -22,12 +22,7 @@ export const register: RegisterFeature = (host) => {
   host.context.subscriptions.push(participant);
 };
 
-export async function respond(
-  host: Host,
-  request: Pick<vscode.ChatRequest, "command" | "prompt" | "references">,
-  stream: vscode.ChatResponseStream,
-  token: vscode.CancellationToken,
-): Promise<void> {
+export async function respond(host: Host, ...[request, stream, token]: Parameters<Respond>): Promise<void> {
   const tests = request.prompt.match(/\S+\.py\b(::\S+)?/g) ?? [];
   const target = tests[0] === undefined ? targetOf(request.references) : { test: tests[0] };
   if (request.command === "verify") {

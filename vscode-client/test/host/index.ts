@@ -6,6 +6,7 @@ import "./commands.test";
 import "./attempts.test";
 import "./messages.test";
 import "./model.test";
+import "./agents.test";
 import "./choose.test";
 import "./units.test";
 import "./start.test";

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { Window } from "./window";
 
 export interface WindowRequest {
-  action: "see" | "press" | "answer" | "gone" | "clear" | "run" | "failed" | "tree" | "see-pick" | "report" | "row";
+  action: "see" | "press" | "answer" | "gone" | "clear" | "run" | "failed" | "tree" | "see-pick" | "report" | "row" | "dialog";
   text: string;
   button?: string;
 }
@@ -24,6 +24,13 @@ async function handle(window: Window, request: WindowRequest): Promise<string> {
       const rows = window.page.locator(".pane-body .monaco-list-row");
       await rows.first().waitFor();
       return JSON.stringify(await Promise.all((await rows.all()).map((row) => row.getAttribute("aria-label"))));
+    }
+    case "dialog": {
+      const dialog = window.page.locator(".monaco-dialog-box", { hasText: request.text });
+      await dialog.waitFor();
+      const words = await dialog.innerText();
+      await dialog.locator(".monaco-button", { hasText: request.button ?? "" }).first().click();
+      return words;
     }
     case "see-pick":
       await window.page.locator(".quick-input-widget", { hasText: request.text }).first().waitFor();

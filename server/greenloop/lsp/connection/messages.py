@@ -74,7 +74,7 @@ class AttemptParams:
 
 @attrs.define
 class VerifyParams:
-    """What an agent wants verified: a document of the project, and node ids, files or folders (none: all tests)."""
+    """A document of the project, and the node ids, files or folders to verify (none: all tests)."""
 
     uri: str
     targets: list[str] = attrs.Factory(list)
