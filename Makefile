@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo quick test lab full lint bench evidence soak clean
+.PHONY: demo quick test lab full lint bench evidence soak publish-check clean
 
 demo: ## install, fetch the embedded model, make one red test green, live
 	@scripts/setup "$(PYTHON)" "$(VENV)" local bubblewrap
@@ -49,6 +49,9 @@ evidence: ## known results with the model at hand, many hours, resumable: make e
 soak: ## what takes long (an hour): real projects, many runs and cancels; lab/docs/soak.md has the last result
 	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap
 	@scripts/soak "$(BIN)"
+
+publish-check: ## what is missing before a release, and the validators of every package file
+	@packaging/check "$(PYTHON)"; code=$$?; "$(PYTHON)" packaging/publish.py && exit $$code
 
 clean:
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -15,7 +15,7 @@ const run = promisify(execFile);
 
 /** Ways to build a wheel, fastest first; the last two download their build requirements. */
 const BUILDERS = [
-  { needs: "hatchling", args: ["-m", "hatchling", "build", "-t", "wheel", "-d", SERVER] },
+  { needs: "hatch_vcs", args: ["-m", "hatchling", "build", "-t", "wheel", "-d", SERVER] },
   { needs: "build", args: ["-m", "build", "--wheel", "-o", SERVER, "."] },
   { needs: "pip", args: ["-m", "pip", "wheel", "--no-deps", "-q", "-w", SERVER, "."] },
 ];
@@ -26,18 +26,19 @@ async function candidatePythons() {
   return process.env.PYTHON ? [process.env.PYTHON] : [...(exists ? [projectPython] : []), "python3"];
 }
 
-async function buildWheel() {
+async function buildWheel(version) {
+  const env = { ...process.env, SETUPTOOLS_SCM_PRETEND_VERSION_FOR_GREENLOOP: version };
   for (const python of await candidatePythons()) {
     for (const { needs, args } of BUILDERS) {
       const has = await run(python, ["-c", `import ${needs}`]).then(() => true, () => false);
       if (has) {
-        await run(python, args, { cwd: REPOSITORY });
+        await run(python, args, { cwd: REPOSITORY, env });
         const names = await readdir(SERVER);
         return names.find((name) => name.endsWith(".whl"));
       }
     }
   }
-  throw new Error("Building the wheel needs a Python with hatchling, build or pip; set PYTHON to one.");
+  throw new Error("Building the wheel needs a Python with hatch-vcs, build or pip; set PYTHON to one.");
 }
 
 /** Returns the path of the finished .vsix. */
@@ -45,9 +46,9 @@ export async function pack() {
   const { name, version } = JSON.parse(await readFile(path.join(ROOT, "package.json"), "utf8"));
   await rm(SERVER, { recursive: true, force: true });
   await mkdir(SERVER, { recursive: true });
-  const built = await buildWheel();
+  const built = await buildWheel(version);
   if (!built?.startsWith(`greenloop-${version}-`)) {
-    throw new Error(`The wheel is ${built}, but the extension has version ${version}: server/greenloop/__init__.py and package.json differ.`);
+    throw new Error(`The wheel is ${built}, but the extension has version ${version}.`);
   }
   const sum = createHash("sha256").update(await readFile(path.join(SERVER, built))).digest("hex");
   await writeFile(path.join(SERVER, "greenloop.sha256"), `${sum}\n`);

@@ -111,7 +111,8 @@ export function namesOnPath(): string[] {
 /** The first Python whose greenloop is new enough, else the most helpful reason why there is none. */
 export async function findPython(context: vscode.ExtensionContext): Promise<SearchResult> {
   const folder = await emptyFolder(context);
-  const requiredVersion = extensionVersion(context);
+  // A checkout that a developer installed has a version on the way to this one.
+  const requiredVersion = `${extensionVersion(context)}.dev0`;
   const configured = pythonSetting();
   if (configured !== "") {
     const python = await probePython(configured, folder);

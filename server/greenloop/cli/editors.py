@@ -15,7 +15,6 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from greenloop import __version__
 from greenloop.api import installation
 
 
@@ -47,7 +46,6 @@ class EditorSetup:
             shell=json.dumps(shell, ensure_ascii=False)[1:-1],
             vim_program=_quote_for_vim(argv[0]),
             vim_command=_quote_for_vim(shlex.join(["%e", *argv[1:]])),
-            version=__version__,
         )
 
     def config_file(self) -> Path | None:

@@ -26,7 +26,7 @@ def document(
         "tool": {
             "driver": {
                 "name": "greenloop",
-                "semanticVersion": __version__,
+                "semanticVersion": __version__.replace(".dev", "-dev."),
                 "rules": [{"id": rule, "shortDescription": {"text": text}} for rule, text in RULES.items()],
             }
         },
