@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from math import inf
 from time import monotonic
 
 from greenloop.core.compose import compose
@@ -123,8 +124,7 @@ class Verifier:
         inputs = self.inputs
         if self._usual_seconds is None:
             self._usual_seconds = await self._measure_own_code(inputs)
-        limits = replace(inputs.limits, seconds=min(quick_limit(self._usual_seconds), inputs.limits.seconds))
-        return await self._verify(files, replace(inputs, limits=limits))
+        return await self._verify(files, inputs, most=quick_limit(self._usual_seconds))
 
     async def _measure_own_code(self, inputs: VerificationInputs) -> float:
         """Seconds that the user's code takes: the first run imported everything, so a long one is repeated."""
@@ -172,14 +172,14 @@ class Verifier:
         run = replace(test_run, selectors=tuple(selectors), watch=tuple(watch), inspect=inspect)
         return await self.session.run(run)
 
-    async def _verify(self, files: Files, inputs: VerificationInputs) -> Verdict:
+    async def _verify(self, files: Files, inputs: VerificationInputs, *, most: float = inf) -> Verdict:
         assert self.session is not None
         session = self.session
 
         async def run() -> Verdict:
             changed = self._changed(files)
             verdict, _inputs = await self._settle(
-                inputs, session, lambda each: run_cases(each, session, changed), hash_seed=0
+                inputs, session, lambda each: run_cases(each, session, changed, most=most), hash_seed=0
             )
             if verdict.status is Status.PASSED:
                 self._passes[frozenset(changed.items())] = verdict
@@ -376,10 +376,12 @@ def quick_limit(usual: float) -> float:
     return max(GLANCE, SLOWER * usual)
 
 
-async def run_cases(inputs: VerificationInputs, session: Session, files: Files, *, hash_seed: int = 0) -> Verdict:
-    """Runs the target cases first, and the related tests only if those pass."""
+async def run_cases(
+    inputs: VerificationInputs, session: Session, files: Files, *, hash_seed: int = 0, most: float = inf
+) -> Verdict:
+    """Runs the target cases first, for at most so many seconds, and the related tests only if those pass."""
     test_run = inputs.test_run(files, hash_seed=hash_seed)
-    verdict = inputs.judge(await session.run(test_run))
+    verdict = inputs.judge(await session.run(replace(test_run, seconds=min(most, inputs.limits.seconds))))
     if verdict.status is not Status.PASSED or not inputs.problem.neighbours:
         return verdict
     return await related.run_related(inputs, session, verdict, test_run, files)

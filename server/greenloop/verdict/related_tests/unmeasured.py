@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import ceil
 from time import monotonic
 
 from greenloop.core.concurrency import gather_or_cancel
@@ -19,9 +20,11 @@ from greenloop.verdict.related_tests.related import fail_for_related, is_out_of_
 from greenloop_sandbox import CaseResult, Execution, Session, TestRun, case_results, forged
 from greenloop_sandbox.report.cases import collect_errors, records_of_kind
 
-FIRST = 50  # tests or files of the first portion: the nearest come first, and what is broken mostly shows in them
-GROWTH = 4  # times as many in the next one, as each starts pytest anew
+FIRST = 4  # tests or files of the first portion: the nearest come first, and what is broken mostly shows in them
+GROWTH = 4  # times as many in the next one, at most
 SHARE = 2  # of what waits, each sandbox takes this part of its equal share, so that all end at about the same time
+SECONDS = 3.0  # of a portion, where so many tests wait: each starts pytest anew
+WORTHWHILE = 1.0  # seconds that the rest is expected to take, for which another sandbox is opened
 MOST_PORTIONS = 100
 SIDE_BY_SIDE = 4  # sandboxes at most, one for each processor
 LONGEST = 2  # times the limit of the related tests; more only where the rest is expected to end within the run's time
@@ -88,7 +91,10 @@ class _RefutedError(Exception):
 
 @dataclass(kw_only=True)
 class _UnmeasuredTests:
-    """Tests that are run in portions; `waiting` are those that no run has shown yet, `lost` those that none will."""
+    """Tests that are run in portions.
+
+    `waiting` are those that no run has shown yet, `lost` those that none will; `busy`: seconds of all sandboxes.
+    """
 
     inputs: VerificationInputs
     sessions: list[Session]
@@ -98,6 +104,8 @@ class _UnmeasuredTests:
     waiting: tuple[str, ...]
     lost: tuple[str, ...] = ()
     portions: int = 0
+    running: int = 0
+    busy: float = 0.0
     passed: int = 0
     failed_before: int = 0
     flaky: list[str] = field(default_factory=list)
@@ -106,7 +114,7 @@ class _UnmeasuredTests:
         began = monotonic()
         try:
             await self._run_portion(self.sessions[0], verdict)
-            if len(self.waiting) > FIRST:
+            if len(self.waiting) * self._seconds_each() > WORTHWHILE:
                 await self._open_more()
             await gather_or_cancel([self._run_portions(session, verdict) for session in self.sessions])
         except _RefutedError as error:
@@ -133,19 +141,38 @@ class _UnmeasuredTests:
 
     async def _run_portion(self, session: Session, verdict: Verdict) -> None:
         """Runs the next portion and takes in what it shows. Raises `_RefutedError`."""
-        equal = len(self.waiting) // (SHARE * len(self.sessions))
-        size = FIRST if self.portions == 0 else min(FIRST * GROWTH**self.portions, max(FIRST, equal))
+        size = self._portion_size()
         self.portions += 1
         portion, self.waiting = self.waiting[:size], self.waiting[size:]
+        self.running += len(portion)
+        began = monotonic()
         execution = await session.run(replace(select_tolerantly(self.candidate, portion), seconds=self._seconds_left()))
+        self.busy += monotonic() - began
+        self.running -= len(portion)
         check_sandbox(execution)
         if forgery := forged(execution):
             raise _RefutedError(replace(verdict, status=Status.TAMPERED, reason=forgery))
         if broken := await self._broken(session, self._take_in(portion, execution)):
             raise _RefutedError(fail_for_related(verdict, broken))
 
+    def _portion_size(self) -> int:
+        if self.portions == 0:
+            return FIRST
+        worthwhile = ceil(SECONDS / self._seconds_each()) if self._ended else FIRST
+        equal = len(self.waiting) // (SHARE * len(self.sessions))
+        most: int = FIRST * GROWTH**self.portions
+        return max(worthwhile, min(most, equal))
+
+    @property
+    def _ended(self) -> int:
+        return self.passed + self.failed_before + len(self.flaky)
+
+    def _seconds_each(self) -> float:
+        """Seconds that a test has taken on average, the start of pytest included."""
+        return max(self.busy, 1e-3) / max(self._ended, 1)
+
     def _seconds_left(self) -> float:
-        return self.time.left(self.passed + self.failed_before + len(self.flaky), len(self.waiting))
+        return self.time.left(self._ended, len(self.waiting) + self.running)
 
     def _take_in(self, portion: Sequence[str], execution: Execution) -> dict[str, CaseResult]:
         """Returns the results of the tests that ended; behind one that ends a run, the others wait again."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 from dataclasses import replace
 
@@ -14,7 +15,7 @@ from greenloop.verdict.related_tests.unmeasured import FIRST, GROWTH, LONGEST, R
 from greenloop_sandbox import Execution, TestRun
 from related_runs import TwoCodes, inputs
 
-MANY = tuple(f"t.py::test_{number:04}" for number in range(20 * FIRST))
+MANY = tuple(f"t.py::test_{number:04}" for number in range(1000))
 
 
 async def judge_unmeasured(session: TwoCodes, *cases: str, left: float = 600.0) -> Verdict:
@@ -113,7 +114,13 @@ async def test_they_run_in_portions_and_stop_at_the_first_that_is_broken(clock):
     session = SlowTests(clock, 0.01, {MANY[FIRST + 1]})
     verdict = await judge_unmeasured(session, *MANY)
     assert [result.id for result in verdict.collateral] == [MANY[FIRST + 1]]
-    assert session.asked == [FIRST, FIRST * GROWTH, 1, 1]  # the last two: with the user's own code, and again
+    assert session.asked == [FIRST, 300, 1, 1]  # as many as take three seconds; with the user's own code; and again
+
+
+async def test_slow_ones_run_in_smaller_portions(clock):
+    session = SlowTests(clock, 1.0, set())
+    await judge_unmeasured(session, *MANY[:54])
+    assert session.asked == [FIRST, FIRST * GROWTH, 17, 8, 4, 3, 2]
 
 
 async def test_more_than_the_usual_time_is_taken_where_it_suffices_for_all(clock):
@@ -169,6 +176,8 @@ class WaitingTests(TwoCodes):
 
 @pytest.fixture
 def processors(monkeypatch: pytest.MonkeyPatch) -> int:
+    """Three processors, and a clock that goes on by a tenth of a second whenever it is read."""
+    monkeypatch.setattr(unmeasured, "monotonic", (number / 10 for number in itertools.count()).__next__)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _process: {*range(3)}, raising=False)
     return 3
 
