@@ -19,7 +19,7 @@ from greenloop.localize.measuring import Measurement, is_cut_short
 from greenloop.localize.ranking import rank, suspicions
 from greenloop.project import sources
 from greenloop.project.workspace import importing_tests
-from greenloop_sandbox import CaseResult, Execution
+from greenloop_sandbox import Execution, Failure
 from greenloop_sandbox.report.traces import ReachedFunction
 
 MOST_MODULES = 3  # modules with the most suspicious functions, beside that of the most suspicious assignment
@@ -57,15 +57,14 @@ async def run_related_tests(
     context: BaselineContext,
     measurement: Measurement,
     targets: Collection[str],
-    failing: Mapping[str, CaseResult],
+    failures: Mapping[str, Failure | None],
     created: Sequence[Region],
 ) -> RelatedTestsRun:
     """Runs and traces the tests of the target's file and of files that import a module which may be changed.
 
-    `measurement` has what is known of the `targets`, the target's cases; it is continued.
+    `measurement` has what is known of the `targets`, the target's cases, of which some fail; it is continued.
     """
     context.report_status("running the related tests on the unchanged code")
-    failures = {case: result.failure for case, result in failing.items()}
     evidence = context.gather_evidence(measurement.reach.functions, failures, ())
     first = created or rank(evidence)
     read: Iterable[Region] = ()

@@ -12,7 +12,7 @@ from greenloop.core.records.spec import Region, Spec
 from greenloop.localize import failing_test
 from greenloop.localize.evidence import gather_evidence
 from greenloop.localize.related_tests import RelatedTestsRun
-from greenloop_sandbox import CaseResult, Failure
+from greenloop_sandbox import CaseResult, Execution, Failure
 from greenloop_sandbox.report.traces import ReachedFunction
 
 CASE = "test_m.py::test_f"
@@ -36,7 +36,7 @@ async def test_neither_git_nor_a_run_is_asked_where_only_new_code_can_be_at_faul
         found.append("git")
         return frozenset()
 
-    def ages(*_about: Any) -> dict[Region, float]:
+    def ages(*_about: Any, **_limits: Any) -> dict[Region, float]:
         found.append("blame")
         return {}
 
@@ -50,10 +50,13 @@ async def test_neither_git_nor_a_run_is_asked_where_only_new_code_can_be_at_faul
         gather_evidence=lambda reach, failing, passing: gather_evidence(reach, failing, passing, snapshot.text),
     )
     hit = ReachedFunction(path="m.py", firstlineno=1, name="f", depth=1)
-    measurement: Any = SimpleNamespace()
+    measurement: Any = SimpleNamespace(stubs={})
     related = RelatedTestsRun(measurement=measurement)
     related.reached.functions[CASE] = [hit]
     failing = {CASE: CaseResult(id=CASE, outcome="failed", failure=Failure(type="AssertionError", message=""))}
     spec = Spec(cases=(), selectors=(CASE,))
-    await failing_test._gather_evidence(context, spec, related, failing, {}, created)
+    target = failing_test._FailingTarget(
+        context=context, spec=spec, execution=Execution(), created=created, measurement=measurement, measured=failing
+    )
+    await failing_test._gather_evidence(target, related)
     assert sorted(found) == asked

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from greenloop.core.deadline import Deadline
-from greenloop.localize import failing_test
+from greenloop.localize import target_run
 from greenloop_sandbox import Execution, Frame
 
 IN_CODE, IN_LIBRARY = Frame(path="m.py", line=2, function="f"), Frame(path="/usr/lib/time.py", line=1, function="sleep")
@@ -28,7 +28,7 @@ def limits(monkeypatch):
         def stack(_execution):
             return stacks[len(used) - 1]
 
-        monkeypatch.setattr(failing_test, "whole_stack", stack)
+        monkeypatch.setattr(target_run, "whole_stack", stack)
         context = SimpleNamespace(
             place=SimpleNamespace(limits=SimpleNamespace(seconds=10.0)),
             settings=SimpleNamespace(sandbox=SimpleNamespace(longest=longest)),
@@ -38,7 +38,7 @@ def limits(monkeypatch):
             run=run,
             report_status=lambda _text: None,
         )
-        await failing_test._run_target(context, {})
+        await target_run._run_target(context, {})
         return used
 
     return limits
