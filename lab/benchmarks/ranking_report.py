@@ -21,7 +21,7 @@ from greenloop_lab.bench.reporting.figures import wilson
 Row = dict[str, Any]
 DEPTHS = (1, 3, 5, 10)
 UNRANKED = 10_000  # the place of a function that the ranking does not have
-GRID = {"spectrum": (0.5, 1.0, 1.5), "words": (0.5, 1.0, 1.5), "traceback": (0.5, 1.0, 1.5), "recent": (0.0, 0.25, 0.5)}
+GRID = {"spectrum": (0.5, 1.0, 1.5), "words": (0.5, 1.0, 1.5), "traceback": (0.5, 1.0, 1.5)}
 ADDED = 0.5  # the weight with which a signal that has none is tried
 
 

@@ -27,8 +27,7 @@ class CoverageEvidence:
     `suspects` are the regions that may be at fault; `entered` has the regions that each traced case reached.
     `frames` counts workspace frames from where an exception was raised (0: there), for regions in a traceback.
     `statements` has the lines that some cases ran of the suspects; it is empty before there was such a run.
-    `touched` are the suspects that differ from the last commit; `ages` are the days before that commit at which others
-    were last changed, as far as they are known.
+    `touched` are the suspects that differ from the last commit.
     """
 
     suspects: Mapping[Region, Reached]
@@ -40,7 +39,6 @@ class CoverageEvidence:
     patterns: Sequence[str] | None = None
     statements: Mapping[str, StatementTrace] = field(default_factory=dict)
     touched: frozenset[Region] = frozenset()
-    ages: Mapping[Region, float] = field(default_factory=dict)
 
     @cached_property
     def by_place(self) -> Mapping[str, list[Region]]:

@@ -23,7 +23,7 @@ from greenloop.localize.findings import gather_findings, with_siblings
 from greenloop.localize.measuring import Measurement, is_cut_short
 from greenloop.localize.missing import unwritten
 from greenloop.localize.reasons import find_reasons
-from greenloop.localize.recent_changes import BLAME_SECONDS, find_ages, find_touched
+from greenloop.localize.recent_changes import find_touched
 from greenloop.localize.related_tests import RelatedTestsRun, run_related_tests
 from greenloop.localize.statement_run import trace_statements, with_suspicion
 from greenloop.localize.target_run import measure_rest, run_with_stubs
@@ -35,7 +35,6 @@ from greenloop.specs.kinds.pytest import read_spec
 from greenloop_sandbox import CaseResult, Execution, Failure, case_results, collected_cases
 
 FILE_SECONDS = 1.5  # that a first question waits for the other tests of the target's file
-AGE_SECONDS = 0.5  # that it waits for the ages of lines
 READ = "read by a function that ran, or by the test"  # why an assignment is shown
 LONGEST_LINE = 200  # characters of a message that is told
 
@@ -183,7 +182,7 @@ async def _tell_located(target: _FailingTarget, tell: Callable[[Findings], None]
     for each in (others, target.execution):
         reach.add(each)
     evidence = context.gather_evidence({**reach.functions, **target.measurement.reach.functions}, failing, passing)
-    evidence = await _with_changes(context, evidence, AGE_SECONDS)
+    evidence = await _with_changes(context, evidence)
     suspicions = ranking.suspicions(evidence)
     ranked = ranking.sort_by(evidence, suspicions)
     read = await asyncio.to_thread(assignments.find_read, evidence, ranked, suspicions, context.snapshot.root)
@@ -195,15 +194,11 @@ async def _tell_located(target: _FailingTarget, tell: Callable[[Findings], None]
     tell(await gather_findings(context, early.problem, cases, results, reasons=reasons, related=related))
 
 
-async def _with_changes(context: BaselineContext, evidence: CoverageEvidence, seconds: float) -> CoverageEvidence:
-    """The evidence with what git says of the suspects, whose lines' ages it has so many seconds to find."""
-    root, suspects = context.snapshot.root, evidence.suspects
-    texts = {each.path: context.snapshot.text(each.path) or "" for each in suspects}
-    touched, ages = await asyncio.gather(
-        asyncio.to_thread(find_touched, root, texts, suspects),
-        asyncio.to_thread(find_ages, root, texts, suspects, seconds=seconds),
-    )
-    return replace(evidence, touched=touched, ages=ages)
+async def _with_changes(context: BaselineContext, evidence: CoverageEvidence) -> CoverageEvidence:
+    """The evidence with what the user has touched of the suspects."""
+    texts = {each.path: context.snapshot.text(each.path) or "" for each in evidence.suspects}
+    touched = await asyncio.to_thread(find_touched, context.snapshot.root, texts, evidence.suspects)
+    return replace(evidence, touched=touched)
 
 
 def _choose_regions(
@@ -276,6 +271,6 @@ async def _gather_evidence(target: _FailingTarget, related: RelatedTestsRun) -> 
     hangs = any(is_cut_short(result) for result in target.failing.values())
     traces, evidence = await asyncio.gather(
         trace_statements(context, evidence, target.stubs, target.spec.selectors, seconds=seconds, hangs=hangs),
-        _with_changes(context, evidence, BLAME_SECONDS),
+        _with_changes(context, evidence),
     )
     return replace(evidence, statements=traces)

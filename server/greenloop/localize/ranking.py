@@ -15,11 +15,10 @@ SIGNALS: Mapping[str, Signal] = {
     "spectrum": signals.spectrum,
     "words": signals.words,
     "touched": signals.touched,
-    "recent": signals.recent,
 }
 # Chosen by lab/benchmarks/ranking.py; lab/docs/localisation.md says what each adds.
 # Past fixes cannot show what `touched` is worth, so it only decides between suspects that are nearly as suspicious.
-WEIGHTS: Mapping[str, float] = {"spectrum": 1.0, "words": 1.0, "traceback": 1.0, "touched": 0.5, "recent": 0.5}
+WEIGHTS: Mapping[str, float] = {"spectrum": 1.0, "words": 1.0, "traceback": 1.0, "touched": 0.5}
 
 
 def rank(evidence: CoverageEvidence, weights: Mapping[str, float] = WEIGHTS) -> list[Region]:

@@ -12,8 +12,6 @@ from greenloop.localize.evidence import CoverageEvidence
 from greenloop.localize.measuring import CUT_SHORT
 from greenloop_sandbox import Failure
 
-JUST_NOW = 0.5  # days before the last commit: changed by that commit
-
 
 def find_reasons(evidence: CoverageEvidence) -> Mapping[Region, str]:
     """Returns the reasons for each suspect that has one: `raised the exception; ran only in failing tests`."""
@@ -27,8 +25,6 @@ def _reasons(evidence: CoverageEvidence, region: Region) -> list[str]:
         reasons.append(_place_in_traceback(evidence, region, position))
     if region in evidence.touched:
         reasons.append("changed since the last commit")
-    elif evidence.ages.get(region, JUST_NOW + 1) <= JUST_NOW:
-        reasons.append("changed by the last commit")
     entered = [case for case in evidence.failing if region in evidence.entered[case]]
     if evidence.passing and entered and not any(region in evidence.entered[case] for case in evidence.passing):
         reasons.append("ran only in failing tests")

@@ -15,7 +15,6 @@ from greenloop_sandbox import Failure
 
 Lines = Mapping[str, Collection[int]]
 Suspicion = Mapping[str, Mapping[int, float]]
-HALF = 40  # days before the last commit: such a change is half as suspicious as one of that commit
 IN_STATEMENT, IN_NAME, IN_BODY, IN_MESSAGE = 1.0, 1.0, 0.4, 0.5  # what a word of each place counts
 AS_NAME, AS_TEXT = 1.0, 0.3  # for a word of the function's name, and of its text
 SHORTEST = 3  # letters
@@ -37,15 +36,6 @@ def touched(evidence: CoverageEvidence) -> Mapping[Region, float]:
         return {}
     score = log(1 + count / len(touched)) / log(1 + count)
     return dict.fromkeys(touched, score)
-
-
-def recent(evidence: CoverageEvidence) -> Mapping[Region, float]:
-    """Code that the last commits changed: 1 for the last one, and less for older ones; new code has more faults.
-
-    T. L. Graves, A. F. Karr, J. S. Marron and H. Siy, "Predicting fault incidence using software change history", 2000,
-    weigh changes by their age.
-    """
-    return {region: 0.5 ** (age / HALF) for region, age in evidence.ages.items()}
 
 
 def spectrum(evidence: CoverageEvidence) -> Mapping[Region, float]:

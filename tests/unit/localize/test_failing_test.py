@@ -22,7 +22,7 @@ NEW = Region(path="m.py", qualname="f", start=1, end=2, created=True)
 
 @pytest.mark.parametrize(
     ("text", "created", "asked"),
-    [(WRITTEN, (), ["blame", "git", "statements"]), (UNWRITTEN, (), []), (WRITTEN, (NEW,), [])],
+    [(WRITTEN, (), ["git", "statements"]), (UNWRITTEN, (), []), (WRITTEN, (NEW,), [])],
     ids=["written", "unwritten", "created"],
 )
 async def test_neither_git_nor_a_run_is_asked_where_only_new_code_can_be_at_fault(text, created, asked, monkeypatch):
@@ -36,12 +36,7 @@ async def test_neither_git_nor_a_run_is_asked_where_only_new_code_can_be_at_faul
         found.append("git")
         return frozenset()
 
-    def ages(*_about: Any, **_limits: Any) -> dict[Region, float]:
-        found.append("blame")
-        return {}
-
     monkeypatch.setattr(failing_test, "trace_statements", trace)
-    monkeypatch.setattr(failing_test, "find_ages", ages)
     monkeypatch.setattr(failing_test, "find_touched", touched)
     snapshot = SimpleNamespace(root=Path("/w"), text={"m.py": text}.get)
     context: Any = SimpleNamespace(
