@@ -54,15 +54,15 @@ class RunWorkspace:
         if not (outcome.solved and outcome.after and problem.regions and self.context.settings.spec.write):
             return outcome
         environment = self.context.place.environment
-        return await persist_tests.add_to_outcome(
-            outcome,
-            problem,
-            snapshot.text,
-            self.open_session,
-            {**problem.buffers, **self.encode(outcome.after)},
-            snapshot.encoded,
+        tests = persist_tests.PersistedTests(
+            problem=problem,
+            text_of=snapshot.text,
+            open_session=self.open_session,
+            files={**problem.buffers, **self.encode(outcome.after)},
+            encode=snapshot.encoded,
             hypothesis=interpreters.has_package(environment.prefix, environment.version, "hypothesis"),
         )
+        return await tests.add_to(outcome)
 
     def own_code(self) -> dict[str, bytes]:
         """Returns the files of the user's own code, with stubs, that differ from the disk."""

@@ -29,7 +29,7 @@ from greenloop.project.syntax import definitions
 from greenloop.project.targets import region_for
 from greenloop.specs.kinds.doctest import examples
 from greenloop.specs.kinds.examples import build_spec, region_statements
-from greenloop_sandbox import Execution, Frame, collected_cases
+from greenloop_sandbox import Execution, collected_cases
 from greenloop_sandbox.report.cases import collect_errors
 
 
@@ -206,7 +206,8 @@ def _ended_inside(measurement: Measurement, region: Region) -> list[str]:
     """The cases that did not end because of the function: they hang or crash in it, or below."""
     ended = {case: result.failure for case, result in measurement.results.items() if is_cut_short(result)}
     frames = {case: failure.frames for case, failure in ended.items() if failure is not None}
-    return [case for case in frames if any(_is_line_of(frame, region) for frame in frames[case])]
+    lines = range(region.start, region.end + 1)
+    return [case for case in frames if any(each.path == region.path and each.line in lines for each in frames[case])]
 
 
 def _stopped_before(context: BaselineContext, measurement: Measurement, members: Sequence[Region]) -> list[str]:
@@ -223,7 +224,3 @@ def _stopped_before(context: BaselineContext, measurement: Measurement, members:
         if last and regions.is_unwritten(last, context.snapshot.text) and names & definitions.identifiers(text):
             cases.append(case)
     return cases
-
-
-def _is_line_of(frame: Frame, region: Region) -> bool:
-    return frame.path == region.path and region.start <= frame.line <= region.end

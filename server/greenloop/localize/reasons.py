@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from greenloop.core.records.spec import Region
 from greenloop.localize.evidence import CoverageEvidence
 from greenloop.localize.measuring import CUT_SHORT
-from greenloop_sandbox import Failure
 
 
 def find_reasons(evidence: CoverageEvidence) -> Mapping[Region, str]:
@@ -37,7 +36,7 @@ def _place_in_traceback(evidence: CoverageEvidence, region: Region, position: in
     if position:
         return "in the traceback"
     ends = [failure for failure in evidence.failing.values() if failure and failure.frames]
-    last = [failure for failure in ends if evidence.region_of(*_place(failure)) == region]
+    last = [each for each in ends if evidence.region_of(each.frames[-1].path, each.frames[-1].line) == region]
     if any(failure.type not in CUT_SHORT for failure in last):
         return "raised the exception"
     if last:
@@ -46,7 +45,3 @@ def _place_in_traceback(evidence: CoverageEvidence, region: Region, position: in
         evidence.region_of(frame.path, frame.line) == region for failure in ends for frame in failure.frames
     )
     return "called what raised the exception" if is_on_the_way else "named by the failure"
-
-
-def _place(failure: Failure) -> tuple[str, int]:
-    return failure.frames[-1].path, failure.frames[-1].line

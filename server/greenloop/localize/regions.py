@@ -31,7 +31,7 @@ def choose(
     if any(_raises_unwritten(failure, chosen[0]) for failure in failures if failure):
         return tuple(chosen)
     for region in ranked[1:most]:
-        if _line_count(region) > SMALL_REGION or not all(_is_disjoint(region, other) for other in chosen):
+        if _line_count(region) > SMALL_REGION or any(region.overlaps(other) for other in chosen):
             break
         chosen.append(region)
     return tuple(chosen)
@@ -45,14 +45,10 @@ def others(
     for region in ranked:
         if len(found) == MOST_SUSPECTS:
             break
-        is_free = all(_is_disjoint(region, other) for other in (*chosen, *found))
+        is_free = not any(region.overlaps(other) for other in (*chosen, *found))
         if is_free and region.path in modules and not is_unwritten(region, text_of):
             found.append(region)
     return tuple(found)
-
-
-def _is_disjoint(first: Region, second: Region) -> bool:
-    return first.path != second.path or first.end < second.start or second.end < first.start
 
 
 def relocate(region: Region, text: str, before: str | None = None) -> Region:

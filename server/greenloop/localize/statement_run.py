@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.spec import Region
 from greenloop.localize import regions
 from greenloop.localize.context import BaselineContext
 from greenloop.localize.evidence import CoverageEvidence
@@ -76,10 +75,9 @@ def with_suspicion(
     written = [each for each in changeable if not regions.is_unwritten(each, problem.files.get)]
     lines = {case: trace.lines for case, trace in traces.items()}
     scores = line_scores(lines, failing, passing)
-    suspicion = {path: _within(path, found, written) for path, found in scores.items()}
-    return replace(problem, suspicion={path: found for path, found in suspicion.items() if found})
-
-
-def _within(path: str, scores: Mapping[int, float], kept: Sequence[Region]) -> dict[int, float]:
-    spans = [(region.start, region.end) for region in kept if region.path == path]
-    return {line: score for line, score in scores.items() if any(start <= line <= end for start, end in spans)}
+    suspicion = {}
+    for path, found in scores.items():
+        spans = [range(region.start, region.end + 1) for region in written if region.path == path]
+        if kept := {line: score for line, score in found.items() if any(line in span for span in spans)}:
+            suspicion[path] = kept
+    return replace(problem, suspicion=suspicion)

@@ -33,17 +33,14 @@ def apply_sampling(settings: Settings, request: ChatRequest, attempts: Sequence[
     schedule = get(settings, f"{request.role}.temperature")
     temperature = request.temperature
     if schedule == "rising":
-        temperature = min(HOTTEST, temperature + STEP * _repetitions(attempts))
+        # Attempts that failed like an earlier one; the user's own code counts as an earlier one.
+        signatures = [failure_key(attempt) for attempt in attempts]
+        repetitions = sum(each in signatures[:number] for number, each in enumerate(signatures))
+        temperature = min(HOTTEST, temperature + STEP * repetitions)
     if schedule == "decay":
         answers = sum(attempt.draft is not None and attempt.draft.role is request.role for attempt in attempts)
         temperature = max(temperature, FIRST * 0.5**answers)
     return replace(request, temperature=round(temperature, 2), max_tokens=tokens or request.max_tokens)
-
-
-def _repetitions(attempts: Sequence[Attempt]) -> int:
-    """The number of attempts that failed like an earlier one; the user's own code counts as an earlier one."""
-    signatures = [failure_key(attempt) for attempt in attempts]
-    return sum(each in signatures[:number] for number, each in enumerate(signatures))
 
 
 def count_failures(attempts: Sequence[Attempt]) -> int:

@@ -45,7 +45,9 @@ def target_at(
     """
     outline = definitions.cached_outline(text, path)
     definition = outline.definition_at(line)
-    if definition is None or (definition.kind == "class" and line > _top(definition) and _is_idle(outline.line(line))):
+    row = outline.line(line).lstrip()
+    is_idle = not row or row.startswith("#")
+    if definition is None or (definition.kind == "class" and line > _top(definition) and is_idle):
         return None
     if is_test_file(path, python_files):
         return _target(definition, path, TargetKind.TEST) if is_test(definition, outline, names) else None
@@ -64,10 +66,6 @@ def target_at(
 def _top(item: Definition) -> int:
     """The last line of the header and docstring."""
     return item.docstring[1] if item.docstring else item.header_end
-
-
-def _is_idle(line: str) -> bool:
-    return not line.strip() or line.lstrip().startswith("#")
 
 
 def find_target(

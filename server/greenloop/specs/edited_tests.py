@@ -132,6 +132,7 @@ def _test(node: ast.FunctionDef, import_nodes: Sequence[ImportNode], rows: Seque
     statements = [each for each in node.body if not _plain_import(each, target_name)] or [ast.Pass()]
     first_line = min((each.lineno for each in node.decorator_list), default=node.lineno)
     used_names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    target_modules = {_module(each) for each in import_nodes if _plain_import(each, target_name)}
     imports: list[str] = []
     inner_imports: list[str] = []
     for head in import_nodes:
@@ -142,10 +143,7 @@ def _test(node: ast.FunctionDef, import_nodes: Sequence[ImportNode], rows: Seque
             (item.asname or item.name).partition(".")[0] for item in head.names
         }:
             # Names of the target's module must not be imported when the tests are collected.
-            same_module = isinstance(head, ast.ImportFrom) and any(
-                _imports_same_module(head, each) for each in import_nodes if _plain_import(each, target_name)
-            )
-            (inner_imports if same_module else imports).append(source)
+            (inner_imports if _module(head) in target_modules else imports).append(source)
     check = Check(
         body="\n".join([*inner_imports, _body(statements, node, rows)]),
         line=region.start,
@@ -160,13 +158,13 @@ def _test(node: ast.FunctionDef, import_nodes: Sequence[ImportNode], rows: Seque
     return EditedTest(check=check, form=form, yours=yours)
 
 
+def _module(node: ast.stmt) -> tuple[str | None, int] | None:
+    return (node.module, node.level) if isinstance(node, ast.ImportFrom) else None
+
+
 def _plain_import(node: ast.stmt, name: str) -> bool:
     """Does it import the target and nothing else?"""
     return isinstance(node, ast.ImportFrom) and [(item.name, item.asname) for item in node.names] == [(name, None)]
-
-
-def _imports_same_module(one: ast.ImportFrom, other: ast.stmt) -> bool:
-    return isinstance(other, ast.ImportFrom) and (one.module, one.level) == (other.module, other.level)
 
 
 def _body(statements: Sequence[ast.stmt], node: ast.FunctionDef, rows: Sequence[str]) -> str:

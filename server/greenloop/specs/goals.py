@@ -78,7 +78,9 @@ def read_calls(text: str, qualname: str) -> list[str]:
 
     Raises `SettingsError` that names the first line which is no expression, or does not name the function.
     """
-    name = _word(qualname)
+    # What the call of a function has in it: its name, or its class's for what `__call__` and others do.
+    *owners, name = qualname.split(".")[-2:]
+    name = owners[0] if owners and name.startswith("__") else name
     rows = [(number, row.strip()) for number, row in enumerate(text.splitlines(), 1)]
     rows = [(number, row) for number, row in rows if row and not row.startswith("#")]
     if len(rows) > MOST_CALLS:
@@ -145,9 +147,3 @@ def failed_call(workload: Workload, case: str) -> str:
     """The user's call that a case of the workload makes; of other cases, their name."""
     number = case.rpartition("_")[2]
     return workload.calls[int(number) - 1] if workload.calls and number.isdecimal() else case
-
-
-def _word(qualname: str) -> str:
-    """The word that a call of the function has in it: its name, or its class's for what `__call__` and others do."""
-    parts = qualname.split(".")
-    return parts[-2] if parts[-1].startswith("__") and len(parts) > 1 else parts[-1]

@@ -91,10 +91,6 @@ def violation_sentence(violations: Sequence[Violation]) -> str:
 # -- the kinds ------------------------------------------------------------------------------------------------------
 
 
-def _is_number(values: Sequence[str]) -> bool:
-    return len(values) == 1 and values[0].isascii() and values[0].isdecimal() and len(values[0]) < 10
-
-
 @dataclass(frozen=True)
 class Arguments:
     """The arguments that a keyword takes."""
@@ -105,7 +101,7 @@ class Arguments:
 
 
 BARE = Arguments(lambda values: not values, "takes no argument", "")
-NUMBER = Arguments(_is_number, "needs one whole number", "20")
+NUMBER = Arguments(lambda values: bool(re.fullmatch("[0-9]{1,9}", " ".join(values))), "needs one whole number", "20")
 NAMES = Arguments(bool, "needs at least one name", "NAME")
 
 

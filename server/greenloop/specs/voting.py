@@ -104,7 +104,9 @@ class Voting:
         self.why, self.doubt = "" if ruling.order else ruling.why, ruling.doubt
         if ruling.order:
             problem = freeze(problem, ruling)
-            self.report_change(problem.spec, _belief_sentence(problem))
+            believed = sum(not case.binding for case in problem.spec.cases)
+            total = len(voting_cases(problem.spec))
+            self.report_change(problem.spec, f"{believed} of {total} generated tests are trusted.")
         return Election(attempts=attempts, order=ruling.order)
 
     def _worth_asking(self, problem: Problem, ruling: Ruling) -> Case | None:
@@ -126,7 +128,9 @@ class Voting:
         )
         value = other_values.get(choice or "", "")
         if choice == OTHER and expectation:
-            value = _parse_typed(await self.user.correct(f"What is `{expectation.call}`?", expectation.expected))
+            typed = await self.user.correct(f"What is `{expectation.call}`?", expectation.expected)
+            with suppress(ValueError):
+                value = parse_literal_input(typed or "")
         if value and expectation:
             expectation = replace(expectation, expected=value, raises="")
         elif choice not in (YES, NO):
@@ -250,18 +254,6 @@ def _other_values(case: Case, equation: Equation, ballots: Sequence[Ballot]) -> 
     return {f"It is {value}": value for value, _weight in weights.most_common(OTHER_VALUES)}
 
 
-def _parse_typed(text: str | None) -> str:
-    """A typed value as source; empty where it cannot be read."""
-    with suppress(ValueError):
-        return parse_literal_input(text or "")
-    return ""
-
-
 def _call_of(case: Case) -> str:
     expectation = parse_equation(case.source)
     return expectation.call if expectation else ""
-
-
-def _belief_sentence(problem: Problem) -> str:
-    believed = sum(not case.binding for case in problem.spec.cases)
-    return f"{believed} of {len(voting_cases(problem.spec))} generated tests are trusted."

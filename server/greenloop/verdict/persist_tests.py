@@ -111,92 +111,76 @@ def build_addition(
     )
 
 
-async def prove_addition(
-    open_session: Callable[[], Awaitable[Session]],
-    addition: Addition,
-    files: Mapping[str, bytes],
-    encode: Callable[[str, str], bytes],
-) -> dict[str, str]:
-    """Returns the written tests that do not pass over `files` (the accepted texts): case id -> outcome.
+@dataclass(frozen=True, kw_only=True)
+class PersistedTests:
+    """The tests of a problem that are written into its project.
 
-    Runs them in a fresh sandbox, in the file that they will be written to.
+    `files` are the accepted texts, over which the tests are proved in fresh sandboxes.
+
+    `encode` encodes a file's text; `hypothesis`: the project's environment has Hypothesis.
     """
-    session = await open_session()
-    try:
-        selectors = tuple(addition.ids.values())
-        overlay = {**files, addition.path: encode(addition.path, addition.after)}
-        execution = await session.run(TestRun(selectors=selectors, files=overlay, seconds=SECONDS))
-    finally:
-        await session.close()
-    results = {result.id: result for result in case_results(execution)}
-    outcomes = {case: results[test].outcome if test in results else "missing" for case, test in addition.ids.items()}
-    return {case: outcome for case, outcome in outcomes.items() if outcome != "passed"}
 
+    problem: Problem
+    text_of: Callable[[str], str | None]
+    open_session: Callable[[], Awaitable[Session]]
+    files: Mapping[str, bytes]
+    encode: Callable[[str, str], bytes]
+    hypothesis: bool
 
-async def add_to_outcome(
-    outcome: Outcome,
-    problem: Problem,
-    text_of: Callable[[str], str | None],
-    open_session: Callable[[], Awaitable[Session]],
-    files: Mapping[str, bytes],
-    encode: Callable[[str, str], bytes],
-    *,
-    hypothesis: bool,
-) -> Outcome:
-    """Adds the tests to the outcome's edit and message. A failure to write them never spoils the outcome."""
-
-    def read_text(path: str) -> str | None:
+    async def add_to(self, outcome: Outcome) -> Outcome:
+        """Adds the tests to the outcome's edit and message. A failure to write them never spoils the outcome."""
         try:
-            return text_of(path)
+            addition = await self._build_proved(outcome.attempts)
+        except GreenloopError as error:
+            return replace(outcome, message=f"{outcome.message} No tests were written: {error}")
+        message = f"{outcome.message} {addition.sentence}" if addition.sentence else outcome.message
+        if not addition.ids:
+            return replace(outcome, message=message)
+        before = {**outcome.before, addition.path: addition.before}
+        return replace(outcome, message=message, before=before, after={**outcome.after, addition.path: addition.after})
+
+    async def _build_proved(self, attempts: Sequence[Attempt]) -> Addition:
+        """Builds the addition with the tests that pass in their new file; the others are named in `left_out`."""
+
+        async def build() -> Addition:
+            return await asyncio.to_thread(
+                build_addition, self.problem, attempts, self._readable, hypothesis=self.hypothesis, without=dropped
+            )
+
+        dropped: set[str] = set()
+        proposed = addition = await build()
+        for _round in range(2):
+            if not addition.ids:
+                break
+            failing = await self._failing(addition)
+            if not failing:
+                return replace(addition, left_out=(*addition.left_out, *self._unproved(proposed, dropped)))
+            dropped |= failing
+            addition = await build()
+        return Addition(left_out=(*proposed.left_out, *self._unproved(proposed, dropped or set(proposed.ids))))
+
+    def _readable(self, path: str) -> str | None:
+        try:
+            return self.text_of(path)
         except GreenloopError:
             return None
 
-    attempts = outcome.attempts
-    try:
-        addition = await apply_addition(
-            problem, attempts, read_text, open_session, files, encode, hypothesis=hypothesis
-        )
-    except GreenloopError as error:
-        return replace(outcome, message=f"{outcome.message} No tests were written: {error}")
-    message = f"{outcome.message} {addition.sentence}" if addition.sentence else outcome.message
-    if not addition.ids:
-        return replace(outcome, message=message)
-    before = {**outcome.before, addition.path: addition.before}
-    return replace(outcome, message=message, before=before, after={**outcome.after, addition.path: addition.after})
+    async def _failing(self, addition: Addition) -> set[str]:
+        """The cases whose written tests do not pass in a fresh sandbox, in the file that they will be written to."""
+        session = await self.open_session()
+        try:
+            overlay = {**self.files, addition.path: self.encode(addition.path, addition.after)}
+            run = TestRun(selectors=tuple(addition.ids.values()), files=overlay, seconds=SECONDS)
+            execution = await session.run(run)
+        finally:
+            await session.close()
+        passed = {result.id for result in case_results(execution) if result.passed}
+        return {case for case, test in addition.ids.items() if test not in passed}
 
-
-async def apply_addition(
-    problem: Problem,
-    attempts: Sequence[Attempt],
-    text_of: Callable[[str], str | None],
-    open_session: Callable[[], Awaitable[Session]],
-    files: Mapping[str, bytes],
-    encode: Callable[[str, str], bytes],
-    *,
-    hypothesis: bool,
-) -> Addition:
-    """Builds the addition with the tests that pass in their new file; the others are named in `left_out`."""
-    proposed = addition = await asyncio.to_thread(build_addition, problem, attempts, text_of, hypothesis=hypothesis)
-    dropped: set[str] = set()
-    for _round in range(2):
-        if not addition.ids:
-            break
-        failing = await prove_addition(open_session, addition, files, encode)
-        if not failing:
-            return replace(addition, left_out=(*addition.left_out, *_unproved_tests(problem, proposed, dropped)))
-        dropped |= set(failing)
-        addition = await asyncio.to_thread(
-            build_addition, problem, attempts, text_of, hypothesis=hypothesis, without=dropped
-        )
-    return Addition(left_out=(*proposed.left_out, *_unproved_tests(problem, proposed, dropped or set(proposed.ids))))
-
-
-def _unproved_tests(problem: Problem, proposed: Addition, ids: Collection[str]) -> list[str]:
-    if not ids:
-        return []
-    labels = [f"`{case.source}`" for case in problem.spec.cases if case.id in ids]
-    listed = ", ".join(labels[:3]) + (f" and {len(labels) - 3} more" if len(labels) > 3 else "")
-    return [f"Not written into {proposed.path} because it does not pass there: {listed}."]
+    def _unproved(self, proposed: Addition, ids: Collection[str]) -> list[str]:
+        labels = [f"`{case.source}`" for case in self.problem.spec.cases if case.id in ids]
+        listed = ", ".join(labels[:3]) + (f" and {len(labels) - 3} more" if len(labels) > 3 else "")
+        return [f"Not written into {proposed.path} because it does not pass there: {listed}."] if ids else []
 
 
 # -- the file ---------------------------------------------------------------------------------------------------------

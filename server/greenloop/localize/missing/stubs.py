@@ -58,7 +58,7 @@ def add_stubs(missing: MissingNames, text_of: TextOf) -> tuple[dict[str, str], t
 
 
 def _with_name(text: str, missing: MissingNames, name: str, end: str) -> str:
-    if _is_constant(name):
+    if name.isupper() and len(name) > 1:  # it looks like a constant
         return _with_constant(text, name, end)
     block = _top_level(name, missing.uses, indentation_unit(text))
     if not text.strip():
@@ -69,11 +69,6 @@ def _with_name(text: str, missing: MissingNames, name: str, end: str) -> str:
     tail = "".join(rows[main:])
     gap = end * 3 if head else ""
     return f"{head}{gap}{end.join(block)}{end}" + (f"{end}{end}{tail}" if tail else "")
-
-
-def _is_constant(name: str) -> bool:
-    """Does a name look like that of a constant?"""
-    return name.isupper() and len(name) > 1
 
 
 def _with_constant(text: str, name: str, end: str) -> str:

@@ -87,7 +87,9 @@ def complete(context: BaselineContext, execution: Execution) -> Completion | Non
         frame = next(iter(reversed(error.failure.frames)), None)
         text = context.snapshot.text(frame.path) if frame and may_change(frame.path, context.patterns) else None
         if frame and text and compile_error(with_plain_ends(text)) is not None:
-            return _without_broken_function(context, frame.path, _lines_of(error.failure, frame.line), text)
+            # A block that is missing belongs to the line that the message names.
+            lines = [*map(int, _ON_LINE.findall(error.failure.message)), frame.line]
+            return _without_broken_function(context, frame.path, lines, text)
         found = _with_imports(context, frame.path, frame.line, text) if frame and text else None
         found = found or (_with_corrections(context, error.failure, frame, text) if frame and text else None)
         if found or (found := _with_stand_in(context, error.failure)):
@@ -104,11 +106,6 @@ def _with_stand_in(context: BaselineContext, failure: Failure) -> Completion | N
     if text is None:
         return None
     return Completion(path=found[0].path, text=text, region=found[0], is_broken=True, suspects=tuple(found[1:]))
-
-
-def _lines_of(failure: Failure, line: int) -> Sequence[int]:
-    """Where a syntax error may be: a block that is missing belongs to the line that the message names."""
-    return [*(int(number) for number in _ON_LINE.findall(failure.message)), line]
 
 
 def _without_broken_function(context: BaselineContext, path: str, lines: Sequence[int], text: str) -> Completion | None:

@@ -82,11 +82,7 @@ def _values(file: BinaryIO) -> dict[str, Any]:
     if file.read(4) != b"GGUF" or _number(file, "I") not in {2, 3}:
         raise _NoHeaderError
     _tensors, count = _number(file, "Q"), _number(file, "Q")
-    return dict(_pair(file) for _ in range(_bounded(count)))
-
-
-def _pair(file: BinaryIO) -> tuple[str, Any]:
-    return _string(file), _value(file, int(_number(file, "I")))
+    return {_string(file): _value(file, int(_number(file, "I"))) for _ in range(_bounded(count))}
 
 
 def _value(file: BinaryIO, kind: int) -> Any:

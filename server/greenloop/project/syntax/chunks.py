@@ -91,11 +91,8 @@ def _make_chunk(nodes: Sequence[Node], row: int) -> Chunk:
 
 
 def _make_broken_chunk(text: str, rows: Sequence[str]) -> Chunk:
-    return Chunk(found=tuple(definitions_by_indentation(rows)), broken=True, open=_is_open(text))
-
-
-def _is_open(text: str) -> bool:
-    return any(text.count(quotes) % 2 for quotes in ('"""', "'''"))
+    is_open = any(text.count(quotes) % 2 for quotes in ('"""', "'''"))
+    return Chunk(found=tuple(definitions_by_indentation(rows)), broken=True, open=is_open)
 
 
 def _by_nodes(normalised_text: str, nodes: Sequence[Node]) -> list[Placed]:
