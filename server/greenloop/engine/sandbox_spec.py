@@ -67,6 +67,7 @@ async def build_sandbox_spec(
     Raises `CannotVerifyError` without an interpreter.
     """
     environment = await asyncio.to_thread(interpreters.find_environment, root, settings)
+    report_status(f"tests run with {interpreters.describe_environment(environment, root)}")
     place = SandboxSpec(
         root=root,
         environment=environment,

@@ -48,6 +48,15 @@ def find_environment(root: Path, settings: Settings, *, environ: Mapping[str, st
     )
 
 
+def describe_environment(environment: Environment, root: Path) -> str:
+    """Returns its folder, or the program of a system's Python, and who chose it: ".tox/py311 (Python 3.11, tox)"."""
+    path = environment.executable if environment.prefix == environment.base else environment.prefix
+    shown = path.relative_to(root) if path.is_relative_to(root) else path
+    version = ".".join(map(str, environment.version))
+    chosen = "" if str(shown) == environment.source else f", {environment.source}"
+    return f"{shown} (Python {version}{chosen})"
+
+
 def _find(root: Path, settings: Settings, environ: Mapping[str, str]) -> Environment:
     if settings.interpreter:
         return _find_named(settings.interpreter, root, environ)

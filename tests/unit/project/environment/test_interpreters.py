@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.project.environment.interpreters import has_other_module
+from greenloop.project.environment.interpreters import describe_environment, has_other_module
 from greenloop_sandbox import Environment
 from virtual_environments import VERSION, find_environment, make_venv
 
@@ -25,6 +25,7 @@ def test_dot_venv_is_read_and_not_run(tmp_path, key, version):
     assert found.has_pytest
     assert (found.base / "lib" / f"python{VERSION}" / "os.py").is_file()
     assert not (folder / "ran").exists()
+    assert describe_environment(found, tmp_path) == f".venv (Python {VERSION})"
 
 
 def test_the_order(tmp_path):
@@ -70,6 +71,7 @@ def test_environments_that_other_tools_keep_in_the_project(tmp_path, folders, ch
         make_venv(tmp_path / folder, pytest_too=True)
     found = find_environment(tmp_path)
     assert (found.prefix, found.source) == (tmp_path / chosen, source)
+    assert describe_environment(found, tmp_path) == f"{chosen} (Python {VERSION}, {source})"
 
 
 def test_an_environment_of_tox_without_pytest_or_broken_is_passed_over(tmp_path):
