@@ -1,4 +1,4 @@
-"""What people forget, misspell or get wrong in a literal is mended before a model is asked."""
+"""What people forget or misspell is mended before a model is asked."""
 
 from __future__ import annotations
 
@@ -35,42 +35,6 @@ SLIPS = {
         "    y = x.copy()\n    return x + y",
         [DOUBLE],
     ),
-    "a misspelled text": (
-        "greet(name)",
-        "    return f'Helo, {name}!'",
-        "    return f'Hello, {name}!'",
-        ["assert greet('Ann') == 'Hello, Ann!'"],
-    ),
-    "a text between items": (
-        "row(items)",
-        "    return ','.join(items)",
-        "    return ' | '.join(items)",
-        ["assert row(['a', 'b', 'c']) == 'a | b | c'", "assert row(['a']) == 'a'"],
-    ),
-    "a wrong key": (
-        "user(name)",
-        "    return {'nmae': name, 'age': None}",
-        "    return {'name': name, 'age': None}",
-        ["assert user('Ann') == {'name': 'Ann', 'age': None}"],
-    ),
-    "a wrong constant": (
-        "fahrenheit(c)",
-        "    return c * 9 / 5 + 30",
-        "    return c * 9 / 5 + 32",
-        ["assert fahrenheit(0) == 32", "assert fahrenheit(100) == 212"],
-    ),
-    "a wrong rate": (
-        "tax(price)",
-        "    return round(price * 0.1, 2)",
-        "    return round(price * 0.15, 2)",
-        ["assert tax(100) == 15", "assert tax(20) == 3"],
-    ),
-    "a misspelled message": (
-        "root(x)",
-        "    if x < 0:\n        raise ValueError('must be postive (or 0)')\n    return x**0.5",
-        "    if x < 0:\n        raise ValueError('must be positive (or 0)')\n    return x**0.5",
-        [r"with pytest.raises(ValueError, match=r'must be positive \(or 0\)'): root(-1)"],
-    ),
     "printed in place of returned": ("double(x)", "    print(x * 2)", "    return x * 2", [DOUBLE]),
     "a default that all calls share": (
         "add(x, items=[])",
@@ -84,56 +48,6 @@ SLIPS = {
         "    found = 0\n    for x in xs:\n        found = found + abs(x)\n    return found",
         ["assert total([1, -2, 3]) == 6"],
     ),
-    "the value of sort": (
-        "ordered(xs)",
-        "    return xs.sort(reverse=True)",
-        "    return sorted(xs, reverse=True)",
-        ["assert ordered([1, 3, 2]) == [3, 2, 1]"],
-    ),
-    "a method that is not called": (
-        "plain(s)",
-        "    return s.lower",
-        "    return s.lower()",
-        ["assert plain('Ab') == 'ab'"],
-    ),
-    "a lost value": (
-        "plain(s)",
-        "    s.lower()\n    return s",
-        "    s = s.lower()\n    return s",
-        ["assert plain('Ab') == 'ab'"],
-    ),
-    "another type": ("double(x)", "    return tuple(x) * 2", "    return list(tuple(x) * 2)", [DOUBLE]),
-    "a name of the module": (
-        "count()",
-        "    calls += 1\n    return calls\n\n\ncalls = 0",
-        "    global calls\n    calls += 1\n    return calls\n\n\ncalls = 0",
-        ["assert count() == 1"],
-    ),
-    "a loop's variable that is read too late": (
-        "adders()",
-        "    return [lambda x: x + i for i in range(3)]",
-        "    return [lambda x, i=i: x + i for i in range(3)]",
-        ["assert [each(1) for each in adders()] == [1, 2, 3]"],
-    ),
-    "a number in a text": ("row(n)", "    return 'n: ' + n", "    return 'n: ' + str(n)", ["assert row(1) == 'n: 1'"]),
-    "a dictionary that changes in its loop": (
-        "clean(d)",
-        "    for key in d:\n        if not d[key]:\n            del d[key]\n    return d",
-        "    for key in list(d):\n        if not d[key]:\n            del d[key]\n    return d",
-        ["assert clean({'a': 1, 'b': 0}) == {'a': 1}"],
-    ),
-    "another exception": (
-        "get(d, key)",
-        "    try:\n        return d[key]\n    except ValueError:\n        return None",
-        "    try:\n        return d[key]\n    except KeyError:\n        return None",
-        ["assert get({}, 'a') is None"],
-    ),
-    "one of several values": (
-        "is_vowel(c)",
-        "    return c == 'a' or 'e'",
-        "    return c in ('a', 'e')",
-        ["assert is_vowel('e')", "assert not is_vowel('x')"],
-    ),
     "an attribute that all objects share": (
         "new()",
         f"    return Stack()\n\n\nclass Stack:\n    items = []\n\n{PUSH}",
@@ -142,30 +56,8 @@ SLIPS = {
     ),
 }
 
-OPENED = "def opened(log):\n    log.append('in')\n    yield log\n    log.append('out')\n"
-BASE = "class Base:\n    def __init__(self):\n        self.items = []\n\n\nclass C(Base):\n    def __init__(self, n):\n"
 # The same for what is more than a body: a file, what becomes of it, and what the tests assert.
 FILES = {
-    "no context manager": (
-        OPENED,
-        f"from contextlib import contextmanager\n\n\n@contextmanager\n{OPENED}",
-        ["log = []\n    with opened(log):\n        log.append('on')\n    assert log == ['in', 'on', 'out']"],
-    ),
-    "a cache of lists": (
-        "import functools\n\n\n@functools.cache\ndef total(xs):\n    return sum(xs)\n",
-        "import functools\n\n\ndef total(xs):\n    return sum(xs)\n",
-        ["assert total([1, 2]) == 3"],
-    ),
-    "no constructor of the base": (
-        f"{BASE}        self.n = n\n",
-        f"{BASE}        super().__init__()\n        self.n = n\n",
-        ["assert C(1).items == []"],
-    ),
-    "a static method": (
-        "class C:\n    def parse(text):\n        return int(text)\n",
-        "class C:\n    @staticmethod\n    def parse(text):\n        return int(text)\n",
-        ["assert C().parse('3') == C.parse('3')"],
-    ),
     "a wrong keyword": (
         "def pad(text, width=9):\n    return text.ljust(width)\n\n\ndef row(x):\n    return pad(x, widht=3)\n",
         "def pad(text, width=9):\n    return text.ljust(width)\n\n\ndef row(x):\n    return pad(x, width=3)\n",

@@ -92,7 +92,7 @@ class EarlyChanges:
             pass  # the run itself meets the same fault, and reports it
 
     async def _try(self, inputs: VerificationInputs, session: Session, baseline: Baseline) -> None:
-        stages = (mutants(inputs.problem, baseline.attempt, stage) for stage in (Stage.SLIPS, Stage.EDITS))
+        stages = (mutants(inputs.problem, baseline.attempt, stage) for stage in Stage)
         for candidate in chain.from_iterable(stages):
             changed = changed_texts(inputs.problem, compose(inputs.problem, candidate))
             verdict = inputs.judge(await session.run(inputs.test_run(changed, hash_seed=0)))

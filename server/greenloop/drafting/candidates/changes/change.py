@@ -17,15 +17,13 @@ class ChangeKind(StrEnum):
     """Why a change is made, which says when it is tried.
 
     `SLIP`: a failure, or the code by itself, points to it. `SYNTAX`: it lets the code be parsed. `SYMBOL`, `NAME`:
-    another symbol, or name, might be meant. `EXPECTED`: the failing values ask for it, whatever is wrong.
-    `DELETION`: a statement less. `ORDER`: two statements exchanged.
+    another symbol, or name, might be meant. `DELETION`: a statement less. `ORDER`: two statements exchanged.
     """
 
     SLIP = "slip"
     SYNTAX = "syntax"
     SYMBOL = "symbol"
     NAME = "name"
-    EXPECTED = "expected"
     DELETION = "deletion"
     ORDER = "order"
 

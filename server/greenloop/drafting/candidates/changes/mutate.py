@@ -16,55 +16,16 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.candidates.changes.change import Change, ChangeKind, Make
-from greenloop.drafting.candidates.changes.expected_literals import expected_literals
-from greenloop.drafting.candidates.changes.expected_returns import expected_returns
 from greenloop.drafting.candidates.changes.missing_imports import add_missing_imports, with_missing_imports
 from greenloop.drafting.candidates.changes.moved_statements import moved_statements
 from greenloop.drafting.candidates.changes.one_token import one_token
-from greenloop.drafting.candidates.changes.slips.calls import calls, wrong_arguments
+from greenloop.drafting.candidates.changes.slips.calls import missing_awaits, wrong_arguments
 from greenloop.drafting.candidates.changes.slips.classes import declarations, own_attributes
-from greenloop.drafting.candidates.changes.slips.functions import (
-    decorators,
-    late_binding,
-    method_access,
-    missing_return,
-    missing_super,
-    mutable_defaults,
-)
-from greenloop.drafting.candidates.changes.slips.names import (
-    missing_scopes,
-    misspelled_names,
-    moved_names,
-    replaced_names,
-)
-from greenloop.drafting.candidates.changes.slips.values import (
-    alternatives,
-    conversions,
-    exception_types,
-    float_equality,
-    iterations,
-)
+from greenloop.drafting.candidates.changes.slips.functions import missing_return, mutable_defaults
+from greenloop.drafting.candidates.changes.slips.names import misspelled_names, moved_names, replaced_names
 
 MOST = 240  # changes of one stage
 SHORT = 80  # changes of a function for which there is time in any case
-SLIP_MAKERS: tuple[Make, ...] = (
-    misspelled_names,
-    replaced_names,
-    missing_scopes,
-    method_access,
-    decorators,
-    missing_super,
-    missing_return,
-    mutable_defaults,
-    expected_literals,
-    conversions,
-    calls,
-    iterations,
-    exception_types,
-    alternatives,
-    float_equality,
-    late_binding,
-)
 # Those of more than a region's text: what other code of the file, or another module, has decides.
 FILE_MAKERS: tuple[Callable[[Problem, Region, Attempt], Iterator[Candidate]], ...] = (
     own_attributes,
@@ -72,28 +33,25 @@ FILE_MAKERS: tuple[Callable[[Problem, Region, Attempt], Iterator[Candidate]], ..
     moved_names,
     wrong_arguments,
 )
-SHORT_ORDER = ((ChangeKind.SYNTAX, ChangeKind.SYMBOL, ChangeKind.NAME), (ChangeKind.DELETION,), (ChangeKind.ORDER,))
-LONG_ORDER = ((ChangeKind.SYNTAX, ChangeKind.SYMBOL), (ChangeKind.DELETION,), (ChangeKind.NAME,), (ChangeKind.ORDER,))
+FIRST = (ChangeKind.SLIP, ChangeKind.SYNTAX, ChangeKind.SYMBOL)  # those of a stage that come before all others
+SHORT_ORDER = ((*FIRST, ChangeKind.NAME), (ChangeKind.DELETION,), (ChangeKind.ORDER,))
+LONG_ORDER = (FIRST, (ChangeKind.DELETION,), (ChangeKind.NAME,), (ChangeKind.ORDER,))
 
 
 class Stage(StrEnum):
     """Group of changes that are tried together: if one of a stage passes, the next stages are not tried.
 
-    `SLIPS`: what a failure, or the code by itself, points to. `EDITS`: what might be meant. `EXPECTED`: what the
-    failing values ask for, which fits the tests more often than it is right.
+    `SLIPS`: what a failure, or the code by itself, points to. `EDITS`: what might be meant.
     """
 
     SLIPS = "slips"
     EDITS = "edits"
-    EXPECTED = "expected"
 
 
 MAKERS: Mapping[Stage, tuple[Make, ...]] = {
-    Stage.SLIPS: SLIP_MAKERS,
+    Stage.SLIPS: (misspelled_names, replaced_names, missing_return, mutable_defaults, missing_awaits),
     Stage.EDITS: (moved_statements, one_token),
-    Stage.EXPECTED: (expected_literals, expected_returns),
 }
-ORDERS = {Stage.SLIPS: ((ChangeKind.SLIP,),), Stage.EXPECTED: ((ChangeKind.EXPECTED,),)}
 
 
 def mutants(problem: Problem, attempt: Attempt, stage: Stage) -> Iterator[Candidate]:
@@ -115,7 +73,7 @@ def mutants(problem: Problem, attempt: Attempt, stage: Stage) -> Iterator[Candid
             score = scores.get(region.start + change.line - 1, 0.0 if scores else 1.0)
             ranked.append((-score, len(ranked), region, change))
     ranked.sort(key=lambda item: item[:2])
-    in_order = ORDERS.get(stage, LONG_ORDER if len(ranked) > SHORT else SHORT_ORDER)
+    in_order = LONG_ORDER if len(ranked) > SHORT else SHORT_ORDER
     chosen = [item for kinds in in_order for item in ranked if item[3].kind in kinds]
     for _score, _order, region, change in chosen[:MOST]:
         if change.text in yielded:

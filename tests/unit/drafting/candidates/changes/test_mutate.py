@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from greenloop.core.compose import compose
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.problem import Problem
@@ -63,30 +61,3 @@ def test_a_name_that_nobody_knows_is_corrected_first():
         mutants(problem, Attempt(number=0, verdict=Verdict(status=Status.FAILED, cases=(failed,))), Stage.SLIPS)
     )
     assert [compose(problem, first)["m.py"]] == [SOURCE]
-
-
-@pytest.mark.parametrize(("meant", "cases", "is_tried"), [("Hello", 1, True), ("Bye", 2, True), ("Bye", 1, False)])
-def test_a_text_that_is_not_only_misspelled_takes_two_cases(meant, cases, is_tried):
-    problem = replace(PROBLEM, files={"m.py": SOURCE.replace("return total", "return 'Helo'")})
-    failure = Failure(type="AssertionError", message="", expected=repr(meant), observed="'Helo'")
-    results = (CaseResult(id="a", outcome="failed", failure=failure), CaseResult(id="b", outcome="passed"))
-    users = Attempt(number=0, verdict=Verdict(status=Status.FAILED, cases=results[:cases]))
-    found = [*mutants(problem, users, Stage.SLIPS), *mutants(problem, users, Stage.EXPECTED)]
-    assert any(repr(meant) in compose(problem, each)["m.py"] for each in found) is is_tried
-
-
-def test_a_change_brings_the_import_that_it_needs():
-    failed = CaseResult(id="t", outcome="failed", failure=Failure(type="AttributeError", message="__enter__"))
-    problem = replace(PROBLEM, files={"m.py": SOURCE.replace("return total", "yield total")})
-    found = mutants(problem, Attempt(number=0, verdict=Verdict(status=Status.FAILED, cases=(failed,))), Stage.SLIPS)
-    managed = [each for each in found if "contextmanager" in compose(problem, each)["m.py"]]
-    assert [each.imports for each in managed] == [("from contextlib import contextmanager",)]
-
-
-def test_what_the_failing_values_ask_for_is_not_among_the_others():
-    problem = replace(PROBLEM, files={"m.py": SOURCE.replace("return total", "return 'Bye'")})
-    failure = Failure(type="AssertionError", message="", expected="'Hello'", observed="'Bye'")
-    results = (CaseResult(id="a", outcome="failed", failure=failure), CaseResult(id="b", outcome="passed"))
-    users = Attempt(number=0, verdict=Verdict(status=Status.FAILED, cases=results))
-    assert not any("'Hello'" in compose(problem, each)["m.py"] for each in mutants(problem, users, Stage.SLIPS))
-    assert ["'Hello'" in compose(problem, each)["m.py"] for each in mutants(problem, users, Stage.EXPECTED)] == [True]

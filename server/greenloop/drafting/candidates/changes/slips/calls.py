@@ -1,4 +1,4 @@
-"""Calls that are not what they look like, and calls with other arguments than the function takes."""
+"""Calls that are not awaited, and calls with other arguments than the function takes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from greenloop.core.compose import region_text
-from greenloop.core.python.ast_source import FUNCTIONS, Fragment, Function, find_definitions, source_of, statements_of
+from greenloop.core.python.ast_source import FUNCTIONS, Fragment, Function, find_definitions, statements_of
 from greenloop.core.python.names import bound_names, module_bindings
 from greenloop.core.python.parameters import parameters
 from greenloop.core.records.attempt import Attempt, Candidate
@@ -24,20 +24,10 @@ from greenloop.drafting.candidates.changes.change import (
     insert_after,
     insert_before,
     parse_function,
-    replace_node,
     shown_by,
 )
 from greenloop.project.imports.installed_names import find_function
 
-IN_PLACE = {"sort", "reverse", "append", "extend", "insert", "add", "update", "discard", "remove", "clear"}
-# Methods and functions whose value is all that they do.
-PURE = {
-    *("replace", "strip", "lstrip", "rstrip", "lower", "upper", "title", "capitalize", "swapcase", "zfill", "center"),
-    *("ljust", "rjust", "removeprefix", "removesuffix", "casefold", "expandtabs"),
-}
-PURE_FUNCTIONS = {"sorted", "reversed"}
-_METHOD_SHOWN = re.compile(r"<(?:built-in|bound|function|method)|'(?:\w+_)*(?:method|function)(?:_\w+)*'")
-_NOT_CALLABLE = re.compile(r"'\w+' object is not callable")
 _COROUTINE = re.compile(r"<coroutine object|'coroutine'")
 _UNEXPECTED = re.compile(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'")
 _TOO_MANY = re.compile(r"([\w.]+)\(\) takes (?:from )?\d+ .*positional arguments? but \d+ (?:was|were) given")
@@ -45,93 +35,14 @@ _MISSING = re.compile(r"([\w.]+)\(\) missing \d+ required (?:positional|keyword-
 _RECEIVERS = ("self", "cls", "mcs")
 
 
-# -- calls ------------------------------------------------------------------------------------------------------------
+# -- awaits -----------------------------------------------------------------------------------------------------------
 
 
 @function_slip
-def calls(parsed: Fragment, function: Function, attempt: Attempt) -> Iterator[Slip]:
-    """Yields a change for each such call of a function, and for each comparison that stands for an assignment."""
-    shown = shown_by(attempt)
-    edits = [
-        edit
-        for node in ast.walk(function)
-        for edit in (*_without_value(node, parsed), *_lost_value(node, parsed), *_zipped(node))
-    ]
-    edits += _missing_calls(function) if _METHOD_SHOWN.search(shown) else []
-    edits += _calls_too_many(function) if _NOT_CALLABLE.search(shown) else []
-    yield from ([edit] for edit in edits)
-    if isinstance(function, ast.AsyncFunctionDef) and _COROUTINE.search(shown):
-        yield from _missing_awaits(function)
-
-
-def _without_value(node: ast.AST, parsed: Fragment) -> Iterator[Edit]:
-    """Edits where the value of a method is used that has none: `return items.sort()`, `items = items.append(x)`."""
-    if not isinstance(node, ast.Assign | ast.Return) or node.value is None:
+def missing_awaits(_parsed: Fragment, function: Function, attempt: Attempt) -> Iterator[Slip]:
+    """Yields a change for each call of a coroutine function, where the failures show a coroutine."""
+    if not isinstance(function, ast.AsyncFunctionDef) or not _COROUTINE.search(shown_by(attempt)):
         return
-    match node.value:
-        case ast.Call(func=ast.Attribute(value=changed, attr=name)) if name in IN_PLACE:
-            changed_source, source = source_of(changed, parsed.lines), source_of(node.value, parsed.lines)
-        case _:
-            return
-    arguments = source[len(changed_source) + len(f".{name}(") : -1].strip()
-    if isinstance(node, ast.Assign) and [source_of(each, parsed.lines) for each in node.targets] == [changed_source]:
-        yield replace_node(node, source)
-    elif name == "sort":
-        yield replace_node(node.value, f"sorted({', '.join(filter(None, (changed_source, arguments)))})")
-    elif name == "reverse":
-        yield replace_node(node.value, f"{changed_source}[::-1]")
-    elif isinstance(node, ast.Return) and not (indent := parsed.lines[node.lineno - 1][: node.col_offset]).strip():
-        yield replace_node(node, f"{source}\n{indent}return {changed_source}")
-
-
-def _zipped(node: ast.AST) -> Iterator[Edit]:
-    """Edits where `zip` is given one argument, which it can only wrap item by item."""
-    match node:
-        case ast.Call(func=ast.Name(id="zip"), args=[ast.expr() as only]) if not isinstance(only, ast.Starred):
-            yield insert_before(only, "*")
-
-
-def _lost_value(node: ast.AST, parsed: Fragment) -> Iterator[Edit]:
-    """Edits where a value is lost: `text.strip()`, `sorted(items)` and `total == 0` as statements."""
-    match node:
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method))) if method in PURE:
-            yield insert_before(node, f"{name} = ")
-        case ast.Expr(value=ast.Call(func=ast.Name(id=function), args=[ast.Name(id=name), *_])) if (
-            function in PURE_FUNCTIONS
-        ):
-            source = source_of(node, parsed.lines)
-            yield replace_node(node, f"{name} = {f'list({source})' if function == 'reversed' else source}")
-        case ast.Expr(
-            value=ast.Compare(
-                left=ast.Name() | ast.Attribute() | ast.Subscript() as left, ops=[ast.Eq()], comparators=[right]
-            )
-        ):
-            yield replace_node(node, f"{source_of(left, parsed.lines)} = {source_of(right, parsed.lines)}")
-
-
-def _missing_calls(function: Function) -> list[Edit]:
-    called = {node.func for node in ast.walk(function) if isinstance(node, ast.Call)}
-    return [
-        insert_after(node, "()")
-        for node in ast.walk(function)
-        if isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Load) and node not in called
-    ]
-
-
-def _calls_too_many(function: Function) -> list[Edit]:
-    return [
-        Edit(
-            line=node.func.end_lineno or node.lineno,
-            start=node.func.end_col_offset or 0,
-            end_line=node.end_lineno,
-            end=node.end_col_offset or 0,
-        )
-        for node in ast.walk(function)
-        if isinstance(node, ast.Call) and not node.args and not node.keywords
-    ]
-
-
-def _missing_awaits(function: ast.AsyncFunctionDef) -> Iterator[list[Edit]]:
     awaited = {node.value for node in ast.walk(function) if isinstance(node, ast.Await)}
     followed = {node.value for node in ast.walk(function) if isinstance(node, ast.Attribute | ast.Subscript)}
     for node in (each for item in function.body for each in ast.walk(item)):

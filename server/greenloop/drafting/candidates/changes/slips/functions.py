@@ -1,21 +1,16 @@
-"""How a function is declared and what it returns: decorators, `self`, defaults, `return`, lambdas in loops."""
+"""What a function returns, and defaults that all its calls share."""
 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Sequence
 
 from greenloop.core.python.ast_source import FUNCTIONS, Fragment, Function, docstring_statement, source_of
 from greenloop.core.python.parameters import defaults, parameter_nodes
 from greenloop.core.records.attempt import Attempt
 from greenloop.drafting.candidates.changes.change import (
-    ChangeKind,
-    Edit,
     Slip,
-    change_of,
     first_statement,
-    fragment_slip,
     function_slip,
     insert_after,
     insert_before,
@@ -23,14 +18,6 @@ from greenloop.drafting.candidates.changes.change import (
     shown_by,
 )
 
-_TOO_MANY = re.compile(r"(?:^|: )(?:[\w.<>]+\.)?(\w+)\(\) takes \d+ positional arguments? but \d+ (?:was|were) given")
-_MISSING = re.compile(r"(?:[\w.<>]+\.)?(\w+)\(\) missing \d+ required positional arguments?: ")
-_NOT_CALLED = re.compile(r"<bound method (?:[\w.<>]+\.)?(\w+) of")
-_CACHE = re.compile(r"^(?:\w+\.)?(?:lru_cache|cache)\b")
-_NO_CONTEXT = re.compile(
-    r"'(?:async_)?generator' object does not support the (?:asynchronous )?context manager|^__a?enter__$", re.MULTILINE
-)
-_LACKS = re.compile(r"object has no attribute '(\w+)'")
 MOST_NAMES = 4  # names that are returned in turn, the last assigned one first
 _SCOPES = (*FUNCTIONS, ast.ClassDef, ast.Lambda)
 _GENERATES = (ast.Yield, ast.YieldFrom)
@@ -39,90 +26,6 @@ CONSTANT_CALLS = {
     *("max", "abs", "Path", "Decimal", "Fraction", "timedelta", "compile", "getenv", "TypeVar", "namedtuple"),
 }
 MUTABLE_CALLS = ("list", "dict", "set", "defaultdict", "deque", "Counter", "OrderedDict", "bytearray")
-_LOOPS = (ast.For, ast.AsyncFor, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-
-
-# -- method access ----------------------------------------------------------------------------------------------------
-
-
-@function_slip
-def method_access(parsed: Fragment, function: Function, attempt: Attempt) -> Iterator[Slip]:
-    """Yields the changes of a function that the failures name.
-
-    A method gets a `self` before its parameters, `@staticmethod`, `@classmethod` where the first is `cls`, or
-    `@property`; a property that reads itself reads `_name`; and `*` no longer asks for arguments by name.
-    """
-    shown = shown_by(attempt)
-    decorators = [source_of(each, parsed.lines) for each in function.decorator_list]
-    surplus, missing, not_called = (function.name in each.findall(shown) for each in (_TOO_MANY, _MISSING, _NOT_CALLED))
-    if surplus and function.args.kwonlyargs and function.args.vararg is None:
-        yield from _by_place(parsed, function)
-    if decorators == ["property"] and "RecursionError" in {
-        case.failure.type for case in attempt.verdict.cases if case.failure
-    }:
-        reads = [node for node in ast.walk(function) if isinstance(node, ast.Attribute) and node.attr == function.name]
-        yield [replace_node(node, f"{source_of(node.value, parsed.lines)}._{function.name}") for node in reads]
-    if decorators or not parsed.shift:
-        return
-    names = [each.arg for each in parameter_nodes(function)]
-    indent = parsed.lines[function.lineno - 1][: function.col_offset]
-    if surplus and names[:1] not in (["self"], ["cls"]):
-        row = parsed.lines[function.lineno - 1].encode()
-        place = row.index(b"(", function.col_offset) + 1
-        new = "self, " if names else "self"
-        yield [Edit(line=function.lineno, start=place, end=place, new=new)]
-    wanted = ["@staticmethod"] if surplus and names[:1] != ["self"] else []
-    wanted = ["@classmethod"] if (surplus or missing) and names[:1] == ["cls"] else wanted
-    wanted += ["@property"] if not_called and len(names) == 1 else []
-    yield from ([insert_before(function, f"{each}\n{indent}")] for each in wanted)
-
-
-def _by_place(parsed: Fragment, function: Function) -> Iterator[Slip]:
-    first = function.args.kwonlyargs[0]
-    row = parsed.lines[first.lineno - 1].encode()
-    star = re.search(rb"\*\s*,\s*$", row[: first.col_offset])
-    if star is not None:
-        yield [Edit(line=first.lineno, start=star.start(), end=first.col_offset)]
-
-
-# -- decorators -------------------------------------------------------------------------------------------------------
-
-
-@function_slip
-def decorators(parsed: Fragment, function: Function, attempt: Attempt) -> Iterator[Slip]:
-    """Yields the function with `@contextmanager`, without a cache, and with `@functools.wraps` for what it wraps."""
-    indent = parsed.lines[function.lineno - 1][: function.col_offset]
-    no_context = _NO_CONTEXT.search(shown_by(attempt))
-    if no_context and not function.decorator_list and any(isinstance(each, ast.Yield) for each in ast.walk(function)):
-        name = "asynccontextmanager" if isinstance(function, ast.AsyncFunctionDef) else "contextmanager"
-        edit = insert_before(function, f"@{name}\n{indent}")
-        yield change_of(parsed, [edit], ChangeKind.SLIP, f"from contextlib import {name}")
-    caches = [each for each in function.decorator_list if _CACHE.search(source_of(each, parsed.lines))]
-    if caches and "unhashable type" in shown_by(attempt):
-        yield [Edit(line=each.lineno, end_line=(each.end_lineno or each.lineno) + 1) for each in caches]
-    observed = {case.failure.observed for case in attempt.verdict.cases if case.failure}
-    parameters = [each.arg for each in parameter_nodes(function)]
-    for inner in (each for each in function.body if isinstance(each, FUNCTIONS) and not each.decorator_list):
-        called = {getattr(node.func, "id", None) for node in ast.walk(inner) if isinstance(node, ast.Call)}
-        wrapped = next((name for name in parameters if name in called), None)
-        if wrapped and repr(inner.name) in observed:
-            indent = parsed.lines[inner.lineno - 1][: inner.col_offset]
-            edit = insert_before(inner, f"@functools.wraps({wrapped})\n{indent}")
-            yield change_of(parsed, [edit], ChangeKind.SLIP, "import functools")
-
-
-# -- missing super ----------------------------------------------------------------------------------------------------
-
-
-@function_slip
-def missing_super(parsed: Fragment, function: Function, attempt: Attempt) -> Iterator[Slip]:
-    """Yields `__init__` with a call of the base's, where the failures say that an object lacks an attribute."""
-    if function.name != "__init__" or not _LACKS.search(shown_by(attempt)):
-        return
-    names = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
-    if "super" not in names and (place := first_statement(function, parsed)) is not None:
-        first, indent = place
-        yield [insert_before(first, f"super().__init__()\n{indent}")]
 
 
 # -- missing return ---------------------------------------------------------------------------------------------------
@@ -226,35 +129,3 @@ def is_mutable(value: ast.expr) -> bool:
     if isinstance(value, ast.Call):
         return isinstance(value.func, ast.Name) and value.func.id in MUTABLE_CALLS
     return isinstance(value, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp)
-
-
-# -- late binding -----------------------------------------------------------------------------------------------------
-
-
-@fragment_slip
-def late_binding(parsed: Fragment, _attempt: Attempt) -> Iterator[Slip]:
-    """Yields the change that gives all such lambdas of a function the variable as a default."""
-    variables: dict[ast.Lambda, set[str]] = {}
-    for loop in (node for item in parsed.body for node in ast.walk(item) if isinstance(node, _LOOPS)):
-        if isinstance(loop, ast.For | ast.AsyncFor):
-            targets = [loop.target]
-        else:
-            targets = [each.target for each in loop.generators]
-        names = {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
-        for node in ast.walk(loop):
-            if isinstance(node, ast.Lambda):
-                variables.setdefault(node, set()).update(names)
-    yield [edit for node, names in variables.items() if (edit := _with_defaults(node, names))]
-
-
-def _with_defaults(node: ast.Lambda, names: set[str]) -> Edit | None:
-    own = parameter_nodes(node)
-    read = dict.fromkeys(each.id for each in ast.walk(node.body) if isinstance(each, ast.Name) and each.id in names)
-    wanted = ", ".join(f"{name}={name}" for name in read if name not in {each.arg for each in own})
-    if not wanted or node.args.kwonlyargs or node.args.vararg or node.args.kwarg:
-        return None
-    if own:
-        last = defaults(node).get(own[-1].arg)
-        return insert_after(last or own[-1], f", {wanted}")
-    place = node.col_offset + len("lambda")
-    return Edit(line=node.lineno, start=place, end=place, new=f" {wanted}")

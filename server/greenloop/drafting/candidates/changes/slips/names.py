@@ -1,16 +1,15 @@
-"""Names that mean nothing where they are: misspelled, replaced or moved by an upgrade, or of an outer scope."""
+"""Names that mean nothing where they are: misspelled, or replaced or moved by an upgrade."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from greenloop.core.compose import region_text
-from greenloop.core.python.ast_source import FUNCTIONS, Fragment, Function
+from greenloop.core.python.ast_source import Fragment
 from greenloop.core.python.former_names import BUILT_IN, present_name
 from greenloop.core.python.names import module_bindings
-from greenloop.core.python.parameters import parameter_nodes
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
@@ -20,9 +19,7 @@ from greenloop.drafting.candidates.changes.change import (
     Edit,
     Slip,
     change_of,
-    first_statement,
     fragment_slip,
-    insert_before,
     parse_function,
     replace_node,
 )
@@ -42,9 +39,6 @@ _GONE = r"(?=(?:\w+ ){0,4}(?:removed|deprecated|renamed|replaced|no longer|gone|
 _INSTEAD = r"(?:\b[Uu]se|\brenamed to|\breplaced (?:by|with)|\bin favou?r of)\s+(?:the )?(?:\w+ )??"
 _SUCCESSOR = re.compile(_NAME.format("old") + " " + _GONE + r"[^\n]{0,120}?" + _INSTEAD + _NAME.format("new"))
 MOST = 3  # failures' messages that are read
-_UNBOUND = re.compile(
-    r"local variable '(\w+)' (?:where it is not associated with a value|referenced before assignment)"
-)
 _NO_ATTRIBUTE = re.compile(r"^module '([\w.]+)' has no attribute '(\w+)'")
 
 
@@ -122,46 +116,6 @@ def _dotted_names(nodes: list[ast.AST], old: str, new: str) -> list[Edit]:
         return []
     attributes = [node for node in nodes if isinstance(node, ast.Attribute)]
     return [replace_node(node, new) for node in attributes if f".{old}".endswith(f".{ast.unparse(node)}")]
-
-
-# -- missing scopes ---------------------------------------------------------------------------------------------------
-
-
-@fragment_slip
-def missing_scopes(parsed: Fragment, attempt: Attempt) -> Iterator[Slip]:
-    """Yields a change for each function that assigns a name of which the failures say that it had no value."""
-    messages = [case.failure.message for case in attempt.verdict.cases if case.failure]
-    for name in dict.fromkeys(match[1] for message in messages if (match := _UNBOUND.search(message))):
-        for function, outer in _functions_in(parsed.body):
-            if name not in _assigned_names(function) or name in {each.arg for each in parameter_nodes(function)}:
-                continue
-            word = "nonlocal" if any(name in _assigned_names(each) for each in outer) else "global"
-            if found := first_statement(function, parsed):
-                first, indent = found
-                yield [insert_before(first, f"{word} {name}\n{indent}")]
-
-
-def _functions_in(
-    statements: Iterable[ast.AST], outer: tuple[Function, ...] = ()
-) -> Iterator[tuple[Function, tuple[Function, ...]]]:
-    """Yields each function with those around it."""
-    for node in statements:
-        if isinstance(node, FUNCTIONS):
-            yield node, outer
-        yield from _functions_in(ast.iter_child_nodes(node), (*outer, node) if isinstance(node, FUNCTIONS) else outer)
-
-
-def _assigned_names(function: Function) -> set[str]:
-    """The names that a function assigns, without those of functions in it, and its parameters."""
-    found = {each.arg for each in parameter_nodes(function)}
-    waiting: list[ast.AST] = [*function.body]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
-        if not isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
-            waiting += ast.iter_child_nodes(node)
-    return found
 
 
 # -- moved names ------------------------------------------------------------------------------------------------------

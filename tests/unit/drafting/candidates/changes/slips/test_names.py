@@ -12,7 +12,6 @@ from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates.changes.slips.names import (
     corrected_names,
     find_successors,
-    missing_scopes,
     misspelled_names,
     moved_names,
     replaced_names,
@@ -117,39 +116,6 @@ def test_code_without_the_name_or_that_cannot_be_parsed_stays(failing):
     attempt = failing(("`np.alltrue` was removed. Use `np.all` instead.", None, None))
     assert not list(replaced_names("def f():\n    return 1\n", attempt))
     assert not list(replaced_names("def f(:\n    np.alltrue\n", attempt))
-
-
-UNBOUND = "cannot access local variable 'n' where it is not associated with a value"
-OLD = "local variable 'n' referenced before assignment"
-
-
-@pytest.mark.parametrize("message", [UNBOUND, OLD])
-@pytest.mark.parametrize(
-    ("text", "wanted"),
-    [
-        ('def f():\n    "Doc."\n    n += 1\n', [(3, 'def f():\n    "Doc."\n    global n\n    n += 1\n')]),
-        (
-            "def f():\n    n = 0\n    def g():\n        n += 1\n    return g\n",
-            [
-                (2, "def f():\n    global n\n    n = 0\n    def g():\n        n += 1\n    return g\n"),
-                (4, "def f():\n    n = 0\n    def g():\n        nonlocal n\n        n += 1\n    return g\n"),
-            ],
-        ),
-        ("def f(n):\n    n += 1\n", []),
-        (
-            "def f(n):\n    def g():\n        n += 1\n",
-            [(3, "def f(n):\n    def g():\n        nonlocal n\n        n += 1\n")],
-        ),
-        ("def f(): n += 1\n", []),
-        ("def f(:\n", []),
-    ],
-)
-def test_the_name_is_another_scopes(failing, message, text, wanted):
-    assert [(each.line, each.text) for each in missing_scopes(text, failing((message, None, None)))] == wanted
-
-
-def test_other_failures(failing):
-    assert not list(missing_scopes("def f():\n    n += 1\n", failing(("name 'n' is not defined", None, None))))
 
 
 NO_NAME = "cannot import name 'shout' from 'utils' (utils.py)"
