@@ -28,7 +28,7 @@ from greenloop.core.records.model import Message, Role  # noqa: E402
 from greenloop.core.records.outcome import Outcome, StopReason, Verified  # noqa: E402
 from greenloop.core.records.spec import Region  # noqa: E402
 from greenloop.core.records.verdict import Status, Verdict  # noqa: E402
-from greenloop.engine.history.problems import StoredProblem  # noqa: E402
+from greenloop.engine.history.rows import StoredProblem  # noqa: E402
 from greenloop.engine.history.store import History  # noqa: E402
 from greenloop_sandbox import CaseResult, Failure  # noqa: E402
 

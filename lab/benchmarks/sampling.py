@@ -66,7 +66,7 @@ def read_programs(problem: Problem, rows: Sequence[Sample]) -> Programs:
 def read(problem: Problem, draft: Draft, attempts: Sequence[Attempt], row: Sample) -> Attempt:
     usage = Usage(prompt_tokens=row["prompt_tokens"], completion_tokens=row["completion_tokens"])
     reply = Reply(text=row["answer"], usage=usage, model="recorded")
-    return attempt_steps.read_answer(problem, len(attempts), draft, attempts, reply)
+    return attempt_steps.read_answer(problem, len(attempts), draft, attempts, reply).attempt
 
 
 def climb(problem: Problem, programs: Programs, samples: Samples, task: str, slots: int, most: int) -> Counter[str]:

@@ -28,7 +28,7 @@ from greenloop.core.records.usage import Budget, Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.engine import presets
-from greenloop.engine.conversation.looking import Looking
+from greenloop.engine.conversation.exchange import Looking
 from greenloop.engine.looks._project import ProjectView
 from greenloop.engine.loop import loop
 from greenloop.engine.loop.parts import Parts

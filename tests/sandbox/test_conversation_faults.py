@@ -18,8 +18,8 @@ from greenloop.core.events import Looked, Started
 from greenloop.core.records.outcome import StopReason, Verified
 from greenloop.core.text.tokens import estimate_messages
 from greenloop.drafting.conversation.messages import feedback_on
-from greenloop.engine.conversation import looking
-from greenloop.engine.conversation.looking import ENOUGH, MOST_IN_TURN
+from greenloop.engine.conversation import exchange
+from greenloop.engine.conversation.exchange import ENOUGH, MOST_IN_TURN
 from greenloop.engine.history.store import History
 from greenloop.engine.history.unsolved_run import read_unsolved_run
 from greenloop.engine.looks import run
@@ -329,7 +329,7 @@ async def test_cancelling_during_a_look_ends_at_once_and_leaves_no_process(root,
 
 async def test_a_look_that_takes_too_long_is_ended_and_the_sandbox_goes_on(root, monkeypatch):
     (root / "tests" / "test_slow.py").write_text("import time\n\n\ndef test_slow():\n    time.sleep(600)\n")
-    monkeypatch.setattr(looking, "MOST_SECONDS", 2.0)
+    monkeypatch.setattr(exchange, "MOST_SECONDS", 2.0)
     slow = ["run", {"tests": ["tests/test_slow.py"]}]
     model = StandIn(steps=[[slow, slow, slow], RIGHT])
     outcome, _events = await shop_run.play(root, model=model, options={"sandbox.seconds": 60.0})

@@ -12,7 +12,7 @@ from greenloop.core.records.goal import Gain, Goal
 from greenloop.core.records.model import Message, Role
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
-from greenloop.engine.history.problems import store_problem
+from greenloop.engine.history.rows import store_problem
 from greenloop.engine.history.store import History
 
 REGION = PROBLEM.regions[0]

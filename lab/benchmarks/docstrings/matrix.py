@@ -117,7 +117,7 @@ def collect_programs(problem: Problem, answers: Mapping[str, Any]) -> dict[str, 
         number = int(name.partition("-")[2]) + 1
         draft = Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER)
         reply = Reply(text=answer["answer"], usage=Usage(), model="", finish=answer["finish"])
-        attempt = read_answer(problem, number, draft, [first], reply)
+        attempt = read_answer(problem, number, draft, [first], reply).attempt
         if attempt.candidate is None:
             continue
         files = compose(problem, attempt.candidate)

@@ -1,8 +1,9 @@
-"""Classifies failures: error class, group, and a signature that identifies repeated failures."""
+"""Classifies failures: error class, group, a signature that identifies repeated ones, and named functions."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
 from greenloop.core.records.attempt import Attempt, Finding
 from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
@@ -39,6 +40,8 @@ _NOISE = [
     (re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?"), "DATE"),
     (re.compile(r"\s+"), " "),
 ]
+_CALLED = re.compile(r"(?:^|: )([\w.<>]+)\(\) (?:takes|missing|got)\b")
+_SHOWN = re.compile(r"<(?:bound method|function|coroutine object|generator object|async_generator object) ([\w.<>]+) ")
 
 
 def classify(verdict: Verdict) -> tuple[str, ErrorGroup | None]:
@@ -127,3 +130,16 @@ def _without_noise(text: str) -> str:
     for pattern, word in _NOISE:
         text = pattern.sub(word, text)
     return text.strip()
+
+
+def named_functions(failures: Iterable[Failure | None]) -> list[str]:
+    """The qualified names of functions that the failures name as ones that they could not call, or did not."""
+    return list(dict.fromkeys(name for failure in failures if failure for name in _names(failure)))
+
+
+def _names(failure: Failure) -> Iterator[str]:
+    if failure.type == "TypeError" and (match := _CALLED.search(failure.message)):
+        yield match[1]
+    # Only the first line: those below it show the functions that did run, and those that were given to them.
+    for text in (failure.observed or "", failure.message.partition("\n")[0]):
+        yield from _SHOWN.findall(text)

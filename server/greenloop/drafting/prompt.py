@@ -10,16 +10,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from string import Template
 
+from greenloop.core.compose import region_text
 from greenloop.core.election import CHEAP
+from greenloop.core.python.stubs import is_unwritten
 from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Message
 from greenloop.core.records.problem import Excerpt, Problem
-from greenloop.core.text.tokens import Count, max_characters, truncate
+from greenloop.core.text.tokens import Count, estimate_tokens, max_characters, truncate
 from greenloop.drafting.shown_attempts import answer_of, fenced, render_attempts
 
 ESSENTIAL = 0.9  # excerpts of at least this value are shortened, never left out: the code and its tests
 KINDS = 8  # of earlier failures that the prompt lists
 NUMBERS = 6  # attempts of one kind that are listed by number; more are counted
+AUTO, WHOLE, SEARCH_REPLACE = "auto", "whole", "search-replace"
+SHARE = 0.8  # of the answer's token limit that whole regions may take
+OTHERS = ("system", "task", "infill", "reask")  # templates that ask for no code, or always for whole code
 
 
 def assemble(
@@ -181,3 +186,27 @@ def vary(excerpts: Sequence[Excerpt], variant: int) -> list[Excerpt]:
     texts = [replace(each, text=(each.text, *each.others)[variant % (1 + len(each.others))]) for each in excerpts]
     turn = variant % len(texts) if texts else 0
     return [*texts[turn:], *texts[:turn]]
+
+
+def choose_format(setting: str, problem: Problem, tokens: int) -> str:
+    """The format to ask for, given the answer's token limit.
+
+    Code that does not exist yet can only be written whole. `auto` means whole functions, which small models do best, as
+    long as they fit into an answer.
+    """
+    texts = [region_text(problem, region) for region in problem.regions if not region.created]
+    written = [text for text in texts if not is_unwritten(text)]
+    if not written:
+        return WHOLE
+    if setting != AUTO:
+        return setting
+    return SEARCH_REPLACE if sum(map(estimate_tokens, written)) > SHARE * tokens else WHOLE
+
+
+def adapt_templates(templates: Mapping[str, str], edit_format: Mapping[str, str]) -> dict[str, str]:
+    """A preset's templates, changed to ask for another edit format."""
+    adapted = dict(templates) | {"system": edit_format["system"]}
+    for name in templates.keys() - set(OTHERS):
+        instructions = templates[name].strip().rpartition("\n\n")[0]
+        adapted[name] = f"{instructions}\n\n{edit_format['answer']}".strip()
+    return adapted

@@ -20,9 +20,8 @@ from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.records.usage import Budget, Usage
 from greenloop.core.text.redact import redact
 from greenloop.core.text.tokens import estimate_tokens
-from greenloop.drafting.edit_format import WHOLE, adapt_templates, choose_format
 from greenloop.drafting.infill import as_chat, infill_request
-from greenloop.drafting.prompt import assemble, tail_name
+from greenloop.drafting.prompt import WHOLE, adapt_templates, assemble, choose_format, tail_name
 from greenloop.engine.presets import Preset
 from greenloop.models.kinds import kind_of
 from greenloop.models.roles import Models, apply_sampling, count_failures

@@ -14,8 +14,8 @@ from greenloop.core.records.model import ModelKind
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.usage import PastRun
-from greenloop.engine.history.problems import store_problem
 from greenloop.engine.history.provenance import Basis
+from greenloop.engine.history.rows import store_problem
 from greenloop.engine.history.store import History
 
 

@@ -24,13 +24,12 @@ from greenloop.core.run_state import Baseline
 from greenloop.engine.baseline.early_changes import EarlyChanges
 from greenloop.engine.baseline.known_baseline import KnownBaseline
 from greenloop.engine.conversation.conversation import Conversation
-from greenloop.engine.heartbeat import heartbeat
 from greenloop.engine.history.unsolved_run import UnsolvedRun
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.presets import IMPROVE, PLANNED, Preset, find_preset
 from greenloop.engine.run import RefineRun
 from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status, open_session
-from greenloop.engine.timing import Stopwatch, TimedSession
+from greenloop.engine.timing import Stopwatch, TimedSession, heartbeat
 from greenloop.localize.baseline import measure_baseline
 from greenloop.localize.context import BaselineContext
 from greenloop.models.roles import Models

@@ -40,15 +40,13 @@ from greenloop.engine.history.store import History
 from greenloop.engine.history.unsolved_run import UnsolvedRun
 from greenloop.engine.loop import loop
 from greenloop.engine.loop.attempt_steps import read_answer
-from greenloop.engine.loop.parts import Parts
-from greenloop.engine.loop.waiting import Rank, keep_order
+from greenloop.engine.loop.parts import Parts, Rank, keep_order
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.outcome import OutcomeBuilder, build_stopped, stop_reason, with_withdrawn
 from greenloop.engine.presets import Preset
 from greenloop.engine.recorder import RunRecorder
 from greenloop.engine.run_workspace import RunWorkspace
-from greenloop.engine.spec_changes import build_voting
-from greenloop.engine.specify import specify
+from greenloop.engine.specify import build_voting, specify
 from greenloop.engine.timing import Stopwatch
 from greenloop.localize.context import BaselineContext
 from greenloop.localize.findings import findings_of
@@ -210,7 +208,7 @@ class RefineRun:
             reply = await self.calls.ask_early(replace(request, seed=1))
         except BudgetExceededError:
             return None
-        attempt = read_answer(problem, 1, draft, self.state.attempts, reply)
+        attempt = read_answer(problem, 1, draft, self.state.attempts, reply).attempt
         texts = compose(problem, attempt.candidate) if attempt.candidate else {}
         return texts if attempt.candidate and not check(problem, attempt.candidate, texts, parent=None) else None
 

@@ -14,14 +14,18 @@ from greenloop.core import registry
 from greenloop.core.docstrings.documentation import read_documentation
 from greenloop.core.docstrings.testability import REMEDY, find_untestable_effects, why_unusable
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.ports import Tools
+from greenloop.core.events import Event, Specified
+from greenloop.core.ports import Tools, User
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import USER_PROVENANCES, Provenance, Region, Spec, TargetKind
-from greenloop.core.run_state import Baseline
+from greenloop.core.records.verdict import Verdict
+from greenloop.core.run_state import Baseline, RunState
+from greenloop.engine.loop.attempt_steps import Files
 from greenloop.localize.context import BaselineContext, build_baseline, fault_baseline, passing_baseline
 from greenloop.localize.regions import is_unwritten
 from greenloop.project.sources import file_patterns, import_name_in_tests
-from greenloop.specs import host_checks, stored_tests
+from greenloop.specs import host_checks, stored_tests, voting
+from greenloop.specs.voting import Voting
 from greenloop_sandbox import case_results
 
 AreWeak = Callable[[Problem, Spec], Awaitable[bool]]
@@ -151,4 +155,36 @@ async def _run_cases(context: BaselineContext, baseline: Baseline, problem: Prob
             instruction=problem.instruction,
         ),
         attempt=replace(measured.attempt, verdict=host_checks.with_scores(measured.attempt.verdict, spec.cases)),
+    )
+
+
+def build_voting(
+    context: BaselineContext,
+    state: RunState,
+    emit: Callable[[Event], None],
+    *,
+    trust: str,
+    user: User,
+    verify: Callable[[Files], Awaitable[Verdict]],
+    patience: int,
+) -> Voting:
+    """Builds the votes of a run by the rule `trust`; `emit` gets each change of the specification."""
+    regions = state.problem.regions  # none where only a file that is no module may be at fault
+    module = import_name_in_tests(regions[0].path, context.snapshot.root) if regions else ""
+
+    def report_change(spec: Spec, sentence: str) -> None:
+        """Keeps, stores and emits a spec that votes or answers of the user changed."""
+        problem = state.problem = replace(state.problem, spec=spec)
+        for message in stored_tests.update(problem.root, regions[0], problem.files[regions[0].path], spec, module):
+            context.report_status(message)
+        emit(Specified(spec=spec, reason=sentence))
+
+    return Voting(
+        rule=registry.load_part("trust", trust).rule,
+        user=user,
+        questions=min(context.settings.ask, voting.MAX_QUESTIONS),
+        module=module,
+        verify=verify,
+        report_change=report_change,
+        patience=patience,
     )

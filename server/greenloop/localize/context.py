@@ -14,9 +14,8 @@ from greenloop.core.errors import CannotVerifyError, SandboxBrokenError
 from greenloop.core.python.stubs import remark_text
 from greenloop.core.reach import Reach, order_by_reach
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.findings import Findings
 from greenloop.core.records.goal import Goal
-from greenloop.core.records.problem import Problem
+from greenloop.core.records.problem import Findings, Problem
 from greenloop.core.records.spec import Region, Spec, Target, TargetKind
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import Baseline

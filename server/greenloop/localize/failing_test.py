@@ -12,7 +12,7 @@ from functools import cached_property
 
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.core.reach import Reach
-from greenloop.core.records.findings import Findings
+from greenloop.core.records.problem import Findings
 from greenloop.core.records.spec import Region, Spec
 from greenloop.core.run_state import Baseline
 from greenloop.localize import assignments, ranking, regions

@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.records.findings import Findings
-from greenloop.core.records.problem import Problem
+from greenloop.core.records.problem import Findings, Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.run_state import Baseline
 from greenloop.drafting.candidates.answers.changed_regions import with_file

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from greenloop.core.records.findings import NAMESAKE
+from greenloop.core.records.problem import NAMESAKE
 from greenloop.core.records.spec import Region
 from greenloop.localize.regions import TextOf, region_at
 from greenloop.project.syntax import definitions

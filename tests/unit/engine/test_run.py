@@ -18,7 +18,7 @@ from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
 from greenloop.drafting.feedback import cases, raw
 from greenloop.engine.feedback import Feedback
-from greenloop.engine.loop.waiting import keep_order
+from greenloop.engine.loop.parts import keep_order
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.presets import find_preset
 from greenloop.engine.run import RefineRun

@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
-from greenloop.core.python.literal_values import read_literal
+from greenloop.core.python.ast_source import read_literal
 from greenloop.drafting.feedback._critic import LONGEST
 from greenloop_lab.drafting.feedback._plans import ShownTest
 

@@ -14,8 +14,7 @@ from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import split_lines
 from greenloop.core.text.written_calls import as_plain
-from greenloop.engine.history.problems import StoredProblem
-from greenloop.engine.history.rows import CUT_SHORT, StoredRun
+from greenloop.engine.history.rows import CUT_SHORT, StoredProblem, StoredRun
 from greenloop.engine.history.store import History
 from greenloop.engine.loop.attempt_steps import REPEATED
 from greenloop_lab.engine.history.trajectories import Message, Step, Trajectory

@@ -33,6 +33,7 @@ _QUIET = threading.Lock()
 TRIES = 5
 
 _Parsed = TypeVar("_Parsed")
+_UNREADABLE = (ValueError, SyntaxError, MemoryError, RecursionError, TypeError)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,3 +222,39 @@ def docstring_statement(node: ast.AST) -> ast.Expr | None:
 def dump_tree(node: ast.AST | None) -> str:
     """A tree as words, without positions: equal dumps, equal code."""
     return " ".join(dump_words([node])) if node is not None else ""
+
+
+def read_literal(source: str | ast.expr) -> tuple[object] | None:
+    """The value of a literal, in a tuple since it may be None; None for anything else."""
+    try:
+        return (ast.literal_eval(source),)
+    except _UNREADABLE:
+        return None
+
+
+def parameters(node: Function) -> list[tuple[str, str]]:
+    """(name, kind) of every parameter in order; kinds: positional, plain, star, keyword, doublestar."""
+    args = node.args
+    return [
+        *((item.arg, "positional") for item in args.posonlyargs),
+        *((item.arg, "plain") for item in args.args),
+        *([(args.vararg.arg, "star")] if args.vararg else []),
+        *((item.arg, "keyword") for item in args.kwonlyargs),
+        *([(args.kwarg.arg, "doublestar")] if args.kwarg else []),
+    ]
+
+
+def parameter_nodes(node: Function | ast.Lambda) -> list[ast.arg]:
+    """All parameters, those with a star last."""
+    args = node.args
+    return [*args.posonlyargs, *args.args, *args.kwonlyargs, *filter(None, (args.vararg, args.kwarg))]
+
+
+def defaults(node: Function | ast.Lambda) -> dict[str, ast.expr]:
+    """Default values by parameter name."""
+    args = node.args
+    positional = [*args.posonlyargs, *args.args]
+    values = {item.arg: value for item, value in zip(reversed(positional), reversed(args.defaults), strict=False)}
+    return values | {
+        item.arg: value for item, value in zip(args.kwonlyargs, args.kw_defaults, strict=True) if value is not None
+    }

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 
 from greenloop.core.compose import with_imports
 from greenloop.core.generated_tests import parse_equation
-from greenloop.core.python.ast_source import FUNCTIONS, Function, parse_module, statements_of, walk_code
-from greenloop.core.python.literal_values import read_literal
+from greenloop.core.python.ast_source import FUNCTIONS, Function, parse_module, read_literal, statements_of, walk_code
 from greenloop.core.python.names import bound_names
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.spec import Case, Provenance

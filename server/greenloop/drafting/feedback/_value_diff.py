@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from greenloop.core.python.literal_values import read_literal
+from greenloop.core.python.ast_source import read_literal
 
 WIDTH = 400  # maximum characters of one value
 MOST = 20_000  # characters of both values together, beyond which they are not compared

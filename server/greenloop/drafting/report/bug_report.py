@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from greenloop.core.records.findings import NAMESAKE, Findings
-from greenloop.core.records.problem import Problem
+from greenloop.core.records.problem import NAMESAKE, Findings, Problem
 from greenloop.core.records.spec import Case, Provenance, Region
 from greenloop.core.text.tokens import Count
 from greenloop.drafting.context import tests

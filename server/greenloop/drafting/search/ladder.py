@@ -11,10 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from greenloop.core.classify import failure_key
+from greenloop.core.classify import failure_key, named_functions
 from greenloop.core.compose import region_text
 from greenloop.core.election import CHEAP, WITHOUT_MODEL, best_attempt, is_valid
-from greenloop.core.named_functions import named_functions
 from greenloop.core.python.ast_source import parse_fragment
 from greenloop.core.python.stubs import is_unwritten
 from greenloop.core.records.attempt import Attempt, Draft, Mask, Move
@@ -33,8 +32,7 @@ from greenloop.drafting.search._filling import (
     untried,
     with_reached,
 )
-from greenloop.drafting.search._progress import COPIES, count_advanced
-from greenloop.drafting.search._sampling import WHOLE_ANSWERS, further_samples
+from greenloop.drafting.search._progress import COPIES, WHOLE_ANSWERS, count_advanced, further_samples
 from greenloop.project.settings import LadderSettings
 
 FIRST_TURN = 3  # rungs of one suspect (one-token changes, infills, a whole answer) before the next has its turn

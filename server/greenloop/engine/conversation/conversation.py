@@ -17,17 +17,14 @@ from greenloop.core.errors import ContextTooLongError
 from greenloop.core.events import Event, Looked, Planned, Proposed, Token
 from greenloop.core.ports import Model, RunTests, calls_tools
 from greenloop.core.records.attempt import Attempt, Draft, Look
-from greenloop.core.records.findings import Findings
 from greenloop.core.records.model import ChatRequest, Message, Reply
-from greenloop.core.records.problem import Problem
+from greenloop.core.records.problem import Findings, Problem
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates.answers.file_edits import EditedFiles
-from greenloop.drafting.conversation.messages import build_messages, describe_tools
-from greenloop.drafting.conversation.tried import describe_tried
+from greenloop.drafting.conversation.messages import build_messages, describe_tools, describe_tried
 from greenloop.drafting.report.bug_report import write_report
-from greenloop.engine.conversation.exchange import Answered, Exchange, Withdrawn
-from greenloop.engine.conversation.looking import Looking
+from greenloop.engine.conversation.exchange import Answered, Exchange, Looking, Withdrawn
 from greenloop.engine.conversation.reading import read_turn
 from greenloop.engine.looks._project import ProjectView
 from greenloop.engine.model_calls import ModelCalls

@@ -1,4 +1,4 @@
-"""Exports a run of the history as a file that other machines can verify.
+"""Results of past runs that can be verified again, and their export as a file that other machines can verify.
 
 It must not know where the file is written.
 """
@@ -9,7 +9,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packaging.utils import canonicalize_name
@@ -21,17 +21,28 @@ from greenloop.core.records.spec import Case, Provenance
 from greenloop.core.text.json_codec import from_json, to_json
 from greenloop.core.text.redact import MASK, redact
 from greenloop.engine.history.provenance import Basis
-from greenloop.engine.history.results import Use, require_result
 from greenloop.engine.history.rows import StoredRun
 from greenloop.engine.history.run_file import Claim, FileEdit, Lock, RunFile, RunSettings, is_safe_path
+from greenloop.notebook import past_runs
 from greenloop.project import sources, workspace
+
+_METADATA = re.compile(r"(?P<name>.+?)-(?P<version>\d[^-]*)(?:-py\d.*)?")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Use:
+    """Intended use of a result: the verb in a sentence, and the remedies for a notebook and for an old run."""
+
+    verb: str
+    instead_of_notebook: str
+    instead_of_old: str
+
 
 EXPORT = Use(
     verb="exported",
     instead_of_notebook="Share the notebook itself.",
     instead_of_old="Run it again, and export that.",
 )
-_METADATA = re.compile(r"(?P<name>.+?)-(?P<version>\d[^-]*)(?:-py\d.*)?")
 
 
 def export_run(record: StoredRun, basis: Basis | None, environ: Mapping[str, str] = os.environ) -> RunFile:
@@ -151,3 +162,26 @@ def cleaner(root: Path, secrets: Sequence[str]) -> Callable[[object], object]:
         return [clean(item) for item in value] if isinstance(value, list) else value
 
     return clean
+
+
+def require_result(record: StoredRun, basis: Basis | None, use: Use) -> tuple[Outcome, Basis]:
+    """Returns the result of a run and what it depends on.
+
+    Raises `UsageError` for a run without a result, `CannotVerifyError` where it depends on what is no longer known.
+    """
+    number, outcome = record.id, record.outcome
+    if outcome is None or not outcome.solved or not outcome.after:
+        raise UsageError(
+            f"Run {number} has no result that could be {use.verb}.", remedy=f"See `greenloop history show {number}`."
+        )
+    if past_runs.target_title(Path(record.root), record.target) != record.target:
+        raise CannotVerifyError(
+            f"Run {number} was made in a notebook, whose tests exist during a run only.",
+            remedy=use.instead_of_notebook,
+        )
+    if basis is None or not basis.spec.cases:
+        raise CannotVerifyError(
+            f"Run {number} was recorded by an older greenloop, which did not store what its result depends on.",
+            remedy=use.instead_of_old,
+        )
+    return outcome, basis

@@ -1,15 +1,18 @@
-"""Converts rows of the history into records, and shortens attempts before they are stored."""
+"""Records of the history: made of its rows, and attempts and problems as they are stored."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
+from greenloop.core.compose import region_text
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.model import ModelKind
 from greenloop.core.records.outcome import Outcome, StopReason
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region
 from greenloop.core.text.json_codec import from_json
 from greenloop_sandbox import CaseResult
 
@@ -25,6 +28,7 @@ SELECT_RUN = (
     " (SELECT count(*) FROM attempts WHERE run = id AND number > 0),"
     " (SELECT kind FROM kinds WHERE run = id) FROM runs"
 )
+MOST_CHARACTERS = 100_000  # of the suspects' code; the regions are always kept
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,3 +114,36 @@ def _cut(text: str) -> str:
         return text
     half = LONGEST_OUTPUT // 2
     return f"{text[:half]}\n… {len(text) - 2 * half} characters left out …\n{text[-half:]}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredProblem:
+    """The instruction of the user, the goal of code that passes (else empty), and the code that may change.
+
+    `names` are those of the regions; `code` is their text, `suspects` that of other functions, before any attempt.
+    """
+
+    instruction: str = ""
+    goal: str = ""
+    names: str = ""
+    code: Mapping[Region, str] = field(default_factory=dict)
+    suspects: Mapping[Region, str] = field(default_factory=dict)
+
+
+def store_problem(problem: Problem, goal: str) -> StoredProblem:
+    """Returns what is kept of a problem."""
+    suspects: dict[Region, str] = {}
+    room = MOST_CHARACTERS
+    for region in problem.suspects:
+        text = region_text(problem, region)
+        room -= len(text)
+        if room < 0:
+            break
+        suspects[region] = text
+    return StoredProblem(
+        instruction=problem.instruction,
+        goal=goal,
+        names=problem.names,
+        code={region: region_text(problem, region) for region in problem.regions},
+        suspects=suspects,
+    )

@@ -23,9 +23,17 @@ from greenloop.core.records.model import ModelKind
 from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.records.usage import PastRun
 from greenloop.core.text.json_codec import to_json
-from greenloop.engine.history.problems import StoredProblem
 from greenloop.engine.history.provenance import Basis
-from greenloop.engine.history.rows import CUT_SHORT, SELECT_RUN, StoredRun, process_start, read, read_record, shorten
+from greenloop.engine.history.rows import (
+    CUT_SHORT,
+    SELECT_RUN,
+    StoredProblem,
+    StoredRun,
+    process_start,
+    read,
+    read_record,
+    shorten,
+)
 from greenloop.project.settings import state_folder
 
 _CUT_SHORT = ", ".join(f"'{reason.value}'" for reason in sorted(CUT_SHORT))

@@ -6,7 +6,8 @@ An answer that cannot be read or must not be run is an attempt too, with a findi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 from greenloop.core.classify import classify, finding_group
 from greenloop.core.compose import compose
@@ -17,7 +18,6 @@ from greenloop.core.records.attempt import Attempt, Candidate, Draft, Finding, M
 from greenloop.core.records.model import Reply
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.core.run_state import RunState
 from greenloop.drafting import infill
 from greenloop.drafting.candidates.answers import parse_answer
 from greenloop.drafting.candidates.changes.merge import lay_over
@@ -37,7 +37,22 @@ NOT_RUN = "NotRun"  # of a candidate that could be run another time
 COPIED = "The answer repeated the user's code beyond its suspicious lines and was stopped."
 
 
-def read_answer(problem: Problem, number: int, draft: Draft, attempts: Sequence[Attempt], reply: Reply) -> Attempt:
+@dataclass(frozen=True, kw_only=True)
+class Proposal:
+    """An attempt before its run, and what its answer changes beyond what was asked for (None: nothing).
+
+    A small model repeats other code with mistakes, so `wider` is for an answer that does not pass without it.
+    """
+
+    attempt: Attempt
+    wider: Candidate | None = None
+
+    def with_fields(self, **values: Any) -> Proposal:
+        """Returns the proposal with these fields of its attempt."""
+        return replace(self, attempt=replace(self.attempt, **values))
+
+
+def read_answer(problem: Problem, number: int, draft: Draft, attempts: Sequence[Attempt], reply: Reply) -> Proposal:
     """Reads a reply into an attempt with its candidate, or with the finding that explains why there is none."""
     blank = Attempt(
         number=number,
@@ -49,42 +64,25 @@ def read_answer(problem: Problem, number: int, draft: Draft, attempts: Sequence[
         verdict=Verdict(status=Status.REFUSED),
     )
     if reply.finish == "copy":
-        return with_finding(blank, Finding(error_class=UNCHANGED, message=COPIED))
-    reading: Candidate | Finding
+        return Proposal(attempt=with_finding(blank, Finding(error_class=UNCHANGED, message=COPIED)))
+    below = attempts[draft.parent].candidate
+    readings: list[Candidate | Finding]
     if draft.masked is None:
-        base = attempts[draft.parent].candidate if draft.move is Move.REFINE else None
-        truncated, whole = reply.finish == "length", not draft.regions
-        reading = parse_answer.read(reply.text, problem, truncated=truncated, base=base, whole=whole)
-        if isinstance(reading, Candidate) and draft.regions and (below := attempts[draft.parent].candidate):
-            reading = lay_over(below, reading)
+        base, is_cut = below if draft.move is Move.REFINE else None, reply.finish == "length"
+        readings = parse_answer.read_all(reply.text, problem, truncated=is_cut, base=base, whole=not draft.regions)
+        if draft.regions and below:
+            readings = [lay_over(below, each) if isinstance(each, Candidate) else each for each in readings]
     else:
         text = (reply.text, *reply.others)[min(draft.choice, len(reply.others))]
-        reading = infill.fill_mask(problem, attempts[draft.parent], draft.masked, text)
+        readings = [infill.fill_mask(problem, attempts[draft.parent], draft.masked, text)]
         blank = replace(blank, answer=text)
-    if isinstance(reading, Candidate):  # what repeats itself is asked for again, like an unreadable answer
-        reading = find_repetition(problem, reading) or add_missing_imports(problem, reading)
-    return with_finding(blank, reading) if isinstance(reading, Finding) else replace(blank, candidate=reading)
-
-
-def read_widely(state: RunState, attempt: Attempt) -> Candidate | None:
-    """The candidate with all that the attempt's answer changes, if that is more than its regions, and may be run.
-
-    A small model repeats other code with mistakes, so this is for an answer that does not pass without it.
-    """
-    draft = attempt.draft
-    is_asked = draft is not None and draft.masked is None and draft.move is not Move.TURN and bool(attempt.answer)
-    if draft is None or not is_asked or attempt.candidate is None or state.problem.exact:
-        return None
-    problem = state.problem.focused(draft.regions)
-    base = state.attempts[draft.parent].candidate if draft.move is Move.REFINE else None
-    reading = parse_answer.read(attempt.answer, problem, base=base, wide=True)
-    if isinstance(reading, Finding):
-        return None
-    if draft.regions and (below := state.attempts[draft.parent].candidate):
-        reading = lay_over(below, reading)
-    reading = add_missing_imports(problem, reading)
-    is_same = is_same_code(state.problem, reading, attempt.candidate)
-    return None if is_same or check(problem, reading, compose(state.problem, reading)) else reading
+    first, *others = readings
+    if isinstance(first, Candidate):  # what repeats itself is asked for again, like an unreadable answer
+        first = find_repetition(problem, first) or add_missing_imports(problem, first)
+    if isinstance(first, Finding):
+        return Proposal(attempt=with_finding(blank, first))
+    wider = next((each for each in others if isinstance(each, Candidate)), None)
+    return Proposal(attempt=replace(blank, candidate=first), wider=wider)
 
 
 def check_candidate(
@@ -162,3 +160,14 @@ def problem_of(problem: Problem, attempt: Attempt) -> Problem:
 def is_cheap(attempt: Attempt) -> bool:
     """Is it one of many small ones, which are run shortly and described only where another is built on them?"""
     return attempt.draft is not None and attempt.draft.move in CHEAP
+
+
+def is_waiting(attempt: Attempt) -> bool:
+    """Has it a candidate that is still to be run?"""
+    return attempt.candidate is not None and attempt.finding is None and attempt.verdict.status is Status.REFUSED
+
+
+def give_up(attempt: Attempt) -> Attempt:
+    """The attempt, with why its candidate was not run where it was not."""
+    message = "Was not run: another candidate passed first, or the time was over."
+    return with_finding(attempt, Finding(error_class=NOT_RUN, message=message)) if is_waiting(attempt) else attempt

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from greenloop.core.compose import compose
 from greenloop.core.concurrency import gather_with_errors
-from greenloop.core.election import CHEAP, WITHOUT_MODEL, best_attempt
+from greenloop.core.election import CHEAP, WITHOUT_MODEL, best_attempt, count_asked
 from greenloop.core.errors import GreenloopError, ModelError
 from greenloop.core.events import Event, Started, Tested
 from greenloop.core.records.attempt import Attempt, Draft
@@ -22,12 +22,10 @@ from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.engine.loop import attempt_steps
-from greenloop.engine.loop.attempt_steps import Files
+from greenloop.engine.loop.attempt_steps import Files, Proposal, give_up
 from greenloop.engine.loop.candidate_runs import CandidateRuns
-from greenloop.engine.loop.limits import allowed_drafts, exceeded_limit
 from greenloop.engine.loop.parts import Parts
 from greenloop.engine.loop.questions import Questions
-from greenloop.engine.loop.waiting import give_up
 from greenloop.engine.loop.without_model import MOST_PASSING, attempt_without_model
 
 GRACE = 1.0  # seconds after the end until a proof is cut that should have ended by itself
@@ -196,7 +194,7 @@ class _Loop:
             [self.questions.request_candidate(*each) for each in numbered if each[1].move not in WITHOUT_MODEL],
             ModelError,
         )
-        answered = {attempt.number: attempt for attempt in requested if isinstance(attempt, Attempt)}
+        answered = {each.attempt.number: each for each in requested if isinstance(each, Proposal)}
         errors = [error for error in requested if isinstance(error, ModelError)]
         if errors and not answered:
             raise errors[0]
@@ -215,7 +213,38 @@ class _Loop:
                 )
                 result.append(attempt)
             elif number in answered:  # renumbered: a draft without an answer leaves no gap
-                attempt = replace(answered[number], number=len(before))
+                attempt = replace(answered[number].attempt, number=len(before))
+                if (wider := answered[number].wider) is not None:
+                    self.runs.wider[attempt.number] = wider
                 problem = attempt_steps.problem_of(self.state.problem, attempt)
                 result.append(attempt_steps.check_candidate(problem, attempt, before, self.emit))
         return result
+
+
+def exceeded_limit(state: RunState) -> StopReason | None:
+    """Returns the limit that is reached, or None; checked in this one place, before every round."""
+    attempts, ledger, budget = state.attempts, state.ledger, state.ledger.budget
+    if count_asked(attempts) >= budget.attempts:
+        return StopReason.ATTEMPTS
+    if ledger.used.tokens >= budget.tokens:
+        return StopReason.TOKENS
+    if budget.cost and ledger.used.cost is not None and ledger.used.cost >= budget.cost:
+        return StopReason.COST
+    model_attempts = [attempt for attempt in attempts if attempt.draft and attempt.draft.move not in CHEAP]
+    # A model that cannot read one suspect may well have an answer for the next.
+    patience = budget.unreadable * len({attempt.draft.regions for attempt in model_attempts if attempt.draft})
+    last = model_attempts[-patience:]
+    if patience and len(last) == patience and all(attempt.candidate is None and attempt.finding for attempt in last):
+        return StopReason.ANSWERS
+    return None
+
+
+def allowed_drafts(state: RunState, drafts: Sequence[Draft]) -> list[Draft]:
+    """Returns the drafts that the limit on attempts allows; moves without a model do not count."""
+    room = state.ledger.budget.attempts - count_asked(state.attempts)
+    kept = []
+    for draft in drafts:
+        room -= draft.move not in WITHOUT_MODEL
+        if room >= 0:
+            kept.append(draft)
+    return kept

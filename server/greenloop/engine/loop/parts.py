@@ -13,15 +13,23 @@ from greenloop.core.records.model import Reply
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Verdict
 from greenloop.engine.loop.attempt_steps import Files
-from greenloop.engine.loop.waiting import Rank, keep_order
 
 Converse = Callable[
     [int, Draft, Problem, Sequence[Attempt], Callable[[Event], None]], Awaitable[tuple[Attempt, Problem]]
 ]
 
+Rank = Callable[[Problem, Sequence[Attempt], Sequence[Attempt]], Awaitable[Sequence[Attempt]]]
+
 
 def _record_nothing(_problem: Problem, _draft: Draft, _request: Request, *, is_second: bool) -> None:
     pass
+
+
+async def keep_order(
+    _problem: Problem, _attempts: Sequence[Attempt], _candidates: Sequence[Attempt]
+) -> Sequence[Attempt]:
+    """Ranks nothing: all candidates run as they came."""
+    return ()
 
 
 async def _prepare_nothing(_problem: Problem) -> None:

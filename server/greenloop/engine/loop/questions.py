@@ -21,6 +21,7 @@ from greenloop.core.records.usage import Usage
 from greenloop.core.run_state import RunState
 from greenloop.drafting.candidates.answers.copying import is_copy
 from greenloop.engine.loop import attempt_steps
+from greenloop.engine.loop.attempt_steps import Proposal
 from greenloop.engine.loop.parts import Parts
 
 
@@ -38,7 +39,7 @@ class Questions:
         if draft.move is not Move.TURN:
             await self.parts.prepare(self._question(draft))
 
-    async def request_candidate(self, number: int, draft: Draft) -> Attempt | None:
+    async def request_candidate(self, number: int, draft: Draft) -> Proposal | None:
         """Asks the model and reads its answer; asks once more, briefly, if it is unreadable. None: out of budget."""
         if draft.move is Move.TURN:
             return await self._next_turn(number, draft)
@@ -46,23 +47,24 @@ class Questions:
         request = replace(self.parts.assemble(problem, draft, self.state.attempts), seed=number)
         tokens = count_prompt_tokens(request, self.parts.count)
         self.emit(Planned(attempt=number, draft=draft, model=self.parts.model_of(draft), prompt_tokens=tokens))
-        attempt = None
+        proposal = None
         try:
             can_copy = draft.move is Move.DRAFT and self.parts.stops_copies
             reply = await self._ask(number, request, lambda text: can_copy and is_copy(problem, text))
             reply = replace(reply, model=reply.model or self.parts.model_of(draft))
-            attempt = attempt_steps.read_answer(problem, number, draft, self.state.attempts, reply)
-            attempt = replace(attempt, sent=self.parts.sent(problem, draft, request, is_second=False))
-            if attempt.finding and (shorter := self.parts.again(problem, request, reply, attempt.finding)):
+            proposal = attempt_steps.read_answer(problem, number, draft, self.state.attempts, reply)
+            proposal = proposal.with_fields(sent=self.parts.sent(problem, draft, request, is_second=False))
+            finding, usage = proposal.attempt.finding, proposal.attempt.usage
+            if finding and (shorter := self.parts.again(problem, request, reply, finding)):
                 reply = await self._ask(number, shorter)
-                second_attempt = attempt_steps.read_answer(problem, number, draft, self.state.attempts, reply)
+                proposal = attempt_steps.read_answer(problem, number, draft, self.state.attempts, reply)
                 sent = self.parts.sent(problem, draft, shorter, is_second=True)
-                attempt = replace(second_attempt, usage=attempt.usage + second_attempt.usage, sent=sent)
+                proposal = proposal.with_fields(usage=usage + proposal.attempt.usage, sent=sent)
         except BudgetExceededError as error:
             self.exhausted = error.reason
-        return attempt
+        return proposal
 
-    async def _next_turn(self, number: int, draft: Draft) -> Attempt | None:
+    async def _next_turn(self, number: int, draft: Draft) -> Proposal | None:
         assert self.parts.converse is not None
         state = self.state
         try:
@@ -70,7 +72,7 @@ class Questions:
         except BudgetExceededError as error:
             self.exhausted = error.reason
             return None
-        return attempt
+        return Proposal(attempt=attempt)
 
     async def _ask(self, number: int, request: Request, is_copy: Callable[[str], bool] = lambda _text: False) -> Reply:
         """Asks within the budget; stops an answer that `is_copy` as soon as it is."""

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from greenloop.core.records.spec import Provenance, Spec
-from greenloop.engine.verify.apart import APART
-from greenloop.engine.verify.setup import VerificationContext
+from greenloop.engine.verify.setup import APART, VerificationContext
 from greenloop.project import workspace
 from greenloop_sandbox import Execution, case_results
 

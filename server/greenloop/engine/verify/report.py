@@ -9,9 +9,8 @@ from enum import StrEnum
 from greenloop.core.records.outcome import Difference, Evidence, Noticed
 from greenloop.core.records.spec import Provenance, Spec
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.engine.verify.apart import Require, unmet
 from greenloop.engine.verify.baseline import RevisionBaseline
-from greenloop.engine.verify.setup import VerificationContext
+from greenloop.engine.verify.setup import Require, VerificationContext, unmet
 from greenloop.project.revisions.judging import JudgingChange
 from greenloop.project.revisions.revision import Revision
 from greenloop_sandbox import CaseResult

@@ -22,10 +22,9 @@ from greenloop.engine.history.export import list_requirements
 from greenloop.engine.history.provenance import NOTHING, Basis
 from greenloop.engine.history.run_file import FileEdit, RunFile, read_run_file
 from greenloop.engine.sandbox_spec import choose_sandbox, ignore_status
-from greenloop.engine.verify.apart import APART
 from greenloop.engine.verify.known_failing import KnownFailing
 from greenloop.engine.verify.report import State, Verification
-from greenloop.engine.verify.setup import VerificationContext, VerifyRequest
+from greenloop.engine.verify.setup import APART, VerificationContext, VerifyRequest
 from greenloop.engine.verify.verify import run_verification
 from greenloop.project import hidden, sources, workspace
 from greenloop.project.revisions.revision import Revision, caches, state_of

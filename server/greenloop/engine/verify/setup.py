@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from greenloop.core.docstrings.documentation import doctests_in
 from greenloop.core.errors import SandboxBrokenError
 from greenloop.core.records.spec import Provenance
-from greenloop.engine.verify.apart import Require
 from greenloop.engine.verify.known_failing import KnownFailing
 from greenloop.project import sources
 from greenloop.project.revisions.revision import Revision
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
 from greenloop_sandbox import Execution, Sandbox, SandboxSpec, Session, TestRun
+
+Require = Literal["", "apart"]
+APART: Require = "apart"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,3 +143,12 @@ class VerificationContext:
         """The texts of small data files that the revision lacks."""
         read = self.snapshot.readable_text
         return {path: text for path in self.revision.new_data if (text := read(path, keep=False)) is not None}
+
+
+def unmet(require: Require, not_apart: Mapping[str, str]) -> str:
+    """Why a pass does not have what is required; "" if it does. `not_apart` has a reason for each case that is not."""
+    if require != APART or not not_apart:
+        return ""
+    case, why = next(iter(not_apart.items()))
+    some = "1 test was" if len(not_apart) == 1 else f"{len(not_apart)} tests were"
+    return f"All passed, but {some} not judged apart from the code (`--require apart`): {case} ({why})."

@@ -20,8 +20,8 @@ from greenloop.core.records.spec import Case, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.test_selection import fit_selectors
-from greenloop.engine.heartbeat import heartbeat
 from greenloop.engine.sandbox_spec import choose_sandbox, ignore_status
+from greenloop.engine.timing import heartbeat
 from greenloop.engine.verify.baseline import RevisionBaseline, run_revision
 from greenloop.engine.verify.known_failing import read_known_failing
 from greenloop.engine.verify.new_tests import run_new_tests

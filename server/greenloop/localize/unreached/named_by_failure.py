@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from greenloop.core.named_functions import named_functions
+from greenloop.core.classify import named_functions
 from greenloop.core.records.spec import Region
 from greenloop.localize.regions import TextOf
 from greenloop.project import sources

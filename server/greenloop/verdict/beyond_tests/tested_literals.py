@@ -21,8 +21,8 @@ from greenloop.core.python.ast_source import (
     find_definitions,
     parse_module,
     parse_module_strictly,
+    read_literal,
 )
-from greenloop.core.python.literal_values import read_literal
 from greenloop.verdict.beyond_tests.input_forms import (
     LARGE,
     LEAST_TEXT,

@@ -12,7 +12,7 @@ from greenloop.core.records.attempt import Attempt, Move
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.drafting.edit_format import WHOLE, choose_format
+from greenloop.drafting.prompt import WHOLE, choose_format
 from greenloop.drafting.search import ladder
 from greenloop.localize import regions
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from failures import failure, frame, raised
-from greenloop.core.records.findings import Findings
-from greenloop.core.records.problem import Problem
+from greenloop.core.records.problem import Findings, Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.text.tokens import estimate_tokens
 from greenloop.drafting.report.bug_report import MOST_NAMED, write_report

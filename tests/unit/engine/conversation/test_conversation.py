@@ -11,9 +11,8 @@ from attempts import attempt, baseline
 from greenloop.core.errors import ContextTooLongError, ModelError
 from greenloop.core.events import Looked, Planned, Proposed, Token
 from greenloop.core.records.attempt import Draft, Move
-from greenloop.core.records.findings import Findings
 from greenloop.core.records.model import Role
-from greenloop.core.records.problem import Problem
+from greenloop.core.records.problem import Findings, Problem
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.text.tokens import estimate_messages
 from greenloop.engine.conversation.conversation import Conversation

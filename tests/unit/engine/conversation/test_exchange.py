@@ -7,8 +7,7 @@ import pytest
 from greenloop.core.records.model import ChatRequest, Message, Reply, ToolCall
 from greenloop.core.records.usage import Usage
 from greenloop.drafting.conversation.messages import build_messages
-from greenloop.engine.conversation.exchange import GO_ON, LONGEST, MOST_CALLS, Exchange
-from greenloop.engine.conversation.looking import ENOUGH, MOST_IN_TURN, Looking
+from greenloop.engine.conversation.exchange import ENOUGH, GO_ON, LONGEST, MOST_CALLS, MOST_IN_TURN, Exchange, Looking
 from look_project import look_project
 
 USED = Usage(prompt_tokens=10, completion_tokens=1)

@@ -20,9 +20,8 @@ from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
 from greenloop.core.text.json_codec import from_json, to_json
-from greenloop.engine.history.problems import StoredProblem
 from greenloop.engine.history.provenance import Basis
-from greenloop.engine.history.rows import LONGEST_OUTPUT
+from greenloop.engine.history.rows import LONGEST_OUTPUT, StoredProblem
 from greenloop.engine.history.store import History
 from greenloop_sandbox import CaseResult, Failure, Frame
 from history_runs import OLD_MESSAGE, ROOT, begin_run, give_old_proofs, open_history

@@ -9,12 +9,13 @@ from types import SimpleNamespace
 import pytest
 
 from greenloop.core.compose import compose
-from greenloop.core.records.attempt import Attempt, Draft, Mask, Move
+from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.drafting.candidates.answers.parse_answer import read
+from greenloop.drafting.candidates.answers.parse_answer import read_all
+from greenloop.engine.loop.attempt_steps import Proposal
 from greenloop.engine.loop.candidate_runs import CandidateRuns
 from greenloop_sandbox import CaseResult
 
@@ -47,22 +48,21 @@ class Runs:
         return Verdict(status=Status.PASSED if all(passed) else Status.FAILED, cases=cases, seconds=1.0)
 
 
-def attempted(code: str, **about) -> Attempt:
-    draft = replace(Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER), **about)
-    answer = f"```python\n{code}```"
-    candidate = read(answer, PROBLEM)
-    verdict = Verdict(status=Status.REFUSED)
-    return Attempt(number=1, parent=0, draft=draft, answer=answer, candidate=candidate, verdict=verdict)
+def attempted(code: str) -> Proposal:
+    draft = Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)
+    candidate, *wider = read_all(f"```python\n{code}```", PROBLEM)
+    attempt = Attempt(number=1, parent=0, draft=draft, candidate=candidate, verdict=Verdict(status=Status.REFUSED))
+    return Proposal(attempt=attempt, wider=next(iter(wider), None))
 
 
-async def run_round(runs: Runs, attempt: Attempt) -> Attempt:
+async def run_round(runs: Runs, proposal: Proposal) -> Attempt:
     async def in_order(*_round):
         return ()
 
     state = SimpleNamespace(problem=PROBLEM, attempts=[Attempt(number=0, verdict=Verdict(status=Status.FAILED))])
     parts = SimpleNamespace(verify=runs.judge, glance=runs.judge, rank=in_order)
-    candidates = CandidateRuns(state=state, parts=parts)
-    await candidates.run([attempt])
+    candidates = CandidateRuns(state=state, parts=parts, wider={1: proposal.wider} if proposal.wider else {})
+    await candidates.run([proposal.attempt])
     (result,) = candidates.tested
     return result
 
@@ -110,10 +110,4 @@ async def test_where_one_function_may_change_nothing_else_does(monkeypatch):
 async def test_what_must_not_run_is_not_read_otherwise():
     runs = Runs("no")
     await run_round(runs, attempted(WHOLE.replace("RATE + 1", "unknown + 1")))
-    assert len(runs.texts) == 1
-
-
-async def test_a_filled_hole_has_no_more_than_it_fills():
-    runs = Runs("no")
-    await run_round(runs, attempted(WHOLE, masked=Mask(region=REGION, start=2, end=2), move=Move.INFILL))
     assert len(runs.texts) == 1

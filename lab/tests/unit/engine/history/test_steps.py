@@ -7,7 +7,7 @@ from pathlib import Path
 
 from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.spec import Region
-from greenloop.engine.history.problems import StoredProblem
+from greenloop.engine.history.rows import StoredProblem
 from greenloop.engine.history.store import History
 from greenloop_lab.engine.history.steps import solved_by_target, stored_trajectories, to_trajectory
 from learning_runs import BODY, REGION, RIGHT, add_run, attempt, chain, unclean, user_code

@@ -17,9 +17,8 @@ from greenloop.core.records.usage import Budget, Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.engine.loop import loop
-from greenloop.engine.loop.attempt_steps import NOT_RUN, find_duplicate
+from greenloop.engine.loop.attempt_steps import NOT_RUN, find_duplicate, give_up, is_waiting
 from greenloop.engine.loop.parts import Parts
-from greenloop.engine.loop.waiting import give_up, is_waiting
 from greenloop.project.settings import RankerSettings, Settings
 from greenloop_lab.engine.rankers.model import Ranker, run_seconds
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from greenloop.core.compose import region_text
 from greenloop.core.python.ast_source import (
@@ -37,9 +37,9 @@ from greenloop.drafting.candidates.answers.definitions import (
     is_informative,
     region_indentation,
     takes_self,
+    under_asked_name,
 )
 from greenloop.drafting.candidates.answers.imports_and_helpers import add_imports_and_helpers
-from greenloop.drafting.candidates.answers.misnamed import under_asked_name
 from greenloop.drafting.candidates.answers.other_code import called_functions
 from greenloop.drafting.candidates.answers.preserve import keep_users_parts
 from greenloop.drafting.candidates.answers.search_replace import apply_edits
@@ -70,54 +70,90 @@ def read(
     Repetition, WrongFunction, SearchNotFound, and SyntaxError with its kinds. A finding's line is a line of the
     answer's code.
     """
+    parsed = _parse(answer, problem, truncated=truncated, base=base)
+    return parsed if isinstance(parsed, Finding) else parsed.read(whole=whole, wide=wide)
+
+
+def read_all(
+    answer: str, problem: Problem, *, truncated: bool = False, base: Candidate | None = None, whole: bool = False
+) -> list[Candidate | Finding]:
+    """As `read`, and second the candidate with all that the answer changes, where that is more and may be changed."""
+    parsed = _parse(answer, problem, truncated=truncated, base=base)
+    if isinstance(parsed, Finding):
+        return [parsed]
+    strict = parsed.read(whole=whole, wide=False)
+    wide = strict if problem.exact or isinstance(strict, Finding) else parsed.read(whole=False, wide=True)
+    return [strict] if wide == strict or isinstance(wide, Finding) else [strict, wide]
+
+
+def _parse(answer: str, problem: Problem, *, truncated: bool, base: Candidate | None) -> _Answer | Finding:
     text = code_blocks.strip_thinking(answer)
     if not text.strip():
         return _truncated_finding(text) if truncated else Finding(error_class=EMPTY, message="The answer is empty.")
     changes = code_blocks.find_edits(text) or unified_diff.find_edits(text, truncated=truncated)
-    blocks: Sequence[code_blocks.Block] | Finding = [] if changes else code_blocks.find_blocks(text)
-    if changes:
-        blocks = apply_edits(problem, changes, base)
+    blocks = apply_edits(problem, changes, base) if changes else code_blocks.find_blocks(text)
     if isinstance(blocks, Finding):
         return blocks
     if not blocks:
-        return (
-            _truncated_finding(text) if truncated else Finding(error_class=NO_CODE, message="The answer holds no code.")
-        )
+        missing = Finding(error_class=NO_CODE, message="The answer holds no code.")
+        return _truncated_finding(text) if truncated else missing
     known = open_answers.shown_paths(problem)
     pieces = [
         replace(parsed, path=_known_path(block.path, known))
         for block in blocks
         if (parsed := _parse_block(block, truncated=truncated)) is not None
     ]
-    choices = {region: choice for region in problem.regions if (choice := choose(problem, region, pieces))}
-    stored = [region for region in open_answers.stored_instead(problem, pieces) if region not in choices]
-    is_told = any(is_informative(problem, region, choice) for region, choice in choices.items())
-    is_elsewhere = choices and not is_told and not problem.exact
-    takes_all = wide or problem.open or stored or is_elsewhere
-    paths = known if wide or is_elsewhere else list(dict.fromkeys(region.path for region in problem.regions))
-    if takes_all:
-        others = open_answers.named_elsewhere(problem, paths, pieces, problem.regions)
-        choices = open_answers.without_repeats(problem, choices | others)
-    elif whole and choices:
-        choices |= called_functions(problem, choices, pieces)
-    if not choices and not stored:  # an answer about another suspect, or other code of the same files, is tried there
-        suspects = ((region, choose(problem, region, pieces)) for region in problem.suspects)
-        others = {region: choice for region, choice in suspects if choice}
-        others = others or open_answers.named_elsewhere(problem, known, pieces)
-        choices = dict([*others.items()][:1])
-        if not choices and (renamed := under_asked_name(problem, pieces)):
-            pieces = renamed
-            choices = {region: choice for region in problem.regions if (choice := choose(problem, region, pieces))}
-    texts = {region: _new_region_text(problem, region, choice) for region, choice in choices.items()}
-    texts |= dict.fromkeys(stored, "")
-    if takes_all:
-        texts = open_answers.with_new_members(problem, paths, pieces, texts)
-        texts = other_code.with_new_calls(problem, paths, pieces, texts)
-        texts = other_code.with_new_definitions(problem, paths, pieces, texts)
-        texts = other_code.with_new_headers(problem, paths, pieces, texts)
-    if not texts:
-        return _explain_no_code(problem, blocks, pieces, truncated=truncated)
-    return add_imports_and_helpers(problem, texts, choices, pieces)
+    return _Answer(problem=problem, blocks=blocks, pieces=pieces, truncated=truncated)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Answer:
+    """The blocks of an answer, and those of them that are code."""
+
+    problem: Problem
+    blocks: Sequence[code_blocks.Block]
+    pieces: Sequence[Fragment]
+    truncated: bool
+
+    def read(self, *, whole: bool, wide: bool) -> Candidate | Finding:
+        """The candidate, or why there is none; the arguments are those of `read`."""
+        problem, pieces = self.problem, self.pieces
+        known = open_answers.shown_paths(problem)
+        choices = _choose_all(problem, pieces)
+        stored = [region for region in open_answers.stored_instead(problem, pieces) if region not in choices]
+        is_told = any(is_informative(problem, region, choice) for region, choice in choices.items())
+        is_elsewhere = choices and not is_told and not problem.exact
+        takes_all = wide or problem.open or stored or is_elsewhere
+        paths = known if wide or is_elsewhere else list(dict.fromkeys(region.path for region in problem.regions))
+        if takes_all:
+            others = open_answers.named_elsewhere(problem, paths, pieces, problem.regions)
+            choices = open_answers.without_repeats(problem, choices | others)
+        elif whole and choices:
+            choices |= called_functions(problem, choices, pieces)
+        if (
+            not choices and not stored
+        ):  # an answer about another suspect, or other code of the same files, is tried there
+            suspects = ((region, choose(problem, region, pieces)) for region in problem.suspects)
+            others = {region: choice for region, choice in suspects if choice}
+            others = others or open_answers.named_elsewhere(problem, known, pieces)
+            choices = dict([*others.items()][:1])
+            if not choices and (renamed := under_asked_name(problem, pieces)):
+                pieces = renamed
+                choices = _choose_all(problem, pieces)
+        texts = {region: _new_region_text(problem, region, choice) for region, choice in choices.items()}
+        texts |= dict.fromkeys(stored, "")
+        if takes_all:
+            texts = open_answers.with_new_members(problem, paths, pieces, texts)
+            texts = other_code.with_new_calls(problem, paths, pieces, texts)
+            texts = other_code.with_new_definitions(problem, paths, pieces, texts)
+            texts = other_code.with_new_headers(problem, paths, pieces, texts)
+        if not texts:
+            return _explain_no_code(problem, self.blocks, pieces, truncated=self.truncated)
+        return add_imports_and_helpers(problem, texts, choices, pieces)
+
+
+def _choose_all(problem: Problem, pieces: Sequence[Fragment]) -> dict[Region, Choice]:
+    return {region: choice for region in problem.regions if (choice := choose(problem, region, pieces))}
 
 
 def _known_path(path: str, known: Sequence[str]) -> str:

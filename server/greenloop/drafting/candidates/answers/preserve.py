@@ -19,14 +19,15 @@ from greenloop.core.python.ast_source import (
     Fragment,
     Function,
     decorator_role,
+    defaults,
     docstring_statement,
     dump_tree,
+    parameters,
     parse_fragment,
     source_of,
     start_line,
 )
 from greenloop.core.python.indentation import indentation_of
-from greenloop.core.python.parameters import defaults, parameters
 
 
 @dataclass(frozen=True, kw_only=True)

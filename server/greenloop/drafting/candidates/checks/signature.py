@@ -15,15 +15,16 @@ from greenloop.core.python.ast_source import (
     Fragment,
     Function,
     decorator_role,
+    defaults,
     find_definitions,
     first_definition,
+    parameters,
     parse_fragment,
     plain_name,
     statements_of,
     walk_code,
 )
 from greenloop.core.python.names import bound_names
-from greenloop.core.python.parameters import defaults, parameters
 from greenloop.core.python.stubs import is_stub
 from greenloop.core.records.attempt import Candidate, Finding
 from greenloop.core.records.problem import Problem

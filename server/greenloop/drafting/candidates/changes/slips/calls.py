@@ -8,9 +8,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from greenloop.core.compose import region_text
-from greenloop.core.python.ast_source import FUNCTIONS, Fragment, Function, find_definitions, statements_of
+from greenloop.core.python.ast_source import FUNCTIONS, Fragment, Function, find_definitions, parameters, statements_of
 from greenloop.core.python.names import bound_names, module_bindings
-from greenloop.core.python.parameters import parameters
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region

@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from greenloop.core.compose import region_text
-from greenloop.core.python.ast_source import Fragment, parse_fragment, source_of, statements_of
+from greenloop.core.python.ast_source import Fragment, parse_fragment, read_literal, source_of, statements_of
 from greenloop.core.python.indentation import indentation_unit
-from greenloop.core.python.literal_values import read_literal
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region

@@ -1,12 +1,19 @@
-"""What a function returns, and defaults that all its calls share."""
+"""Returns that a function lacks, and defaults that all its calls share."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
 
-from greenloop.core.python.ast_source import FUNCTIONS, Fragment, Function, docstring_statement, source_of
-from greenloop.core.python.parameters import defaults, parameter_nodes
+from greenloop.core.python.ast_source import (
+    FUNCTIONS,
+    Fragment,
+    Function,
+    defaults,
+    docstring_statement,
+    parameter_nodes,
+    source_of,
+)
 from greenloop.core.records.attempt import Attempt
 from greenloop.drafting.candidates.changes.change import (
     Slip,

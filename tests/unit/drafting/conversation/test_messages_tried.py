@@ -8,7 +8,7 @@ from attempts import attempt, baseline, verdict
 from greenloop.core.records.attempt import Finding, Move
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
-from greenloop.drafting.conversation.tried import MOST, describe_tried
+from greenloop.drafting.conversation.messages import MOST, describe_tried
 from greenloop_sandbox import CaseResult
 
 CODE = "def f(x):\n    return x\n"

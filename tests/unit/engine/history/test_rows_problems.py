@@ -8,7 +8,7 @@ from dataclasses import replace
 from double_problem import PROBLEM, STUB
 from greenloop.core.records.spec import Region
 from greenloop.core.text.json_codec import from_json, to_json
-from greenloop.engine.history.problems import MOST_CHARACTERS, StoredProblem, store_problem
+from greenloop.engine.history.rows import MOST_CHARACTERS, StoredProblem, store_problem
 
 SUSPECT = Region(path="other.py", qualname="long", start=1, end=1)
 

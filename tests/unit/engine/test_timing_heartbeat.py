@@ -6,7 +6,7 @@ import asyncio
 from itertools import pairwise
 
 from fake_time import run_in_fake_time
-from greenloop.engine.heartbeat import heartbeat
+from greenloop.engine.timing import heartbeat
 
 
 def told_in(*steps: tuple[str, float], stop: float | None = None) -> list[tuple[float, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.named_functions import named_functions
+from greenloop.core.classify import named_functions
 from greenloop_sandbox import Failure
 
 

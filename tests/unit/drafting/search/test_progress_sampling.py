@@ -8,7 +8,7 @@ from greenloop.core.records.attempt import Attempt, Candidate, Draft, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.usage import Room, Usage
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.drafting.search._sampling import QUIET, further_samples, is_quiet
+from greenloop.drafting.search._progress import QUIET, further_samples, is_quiet
 
 HEATS = (0.6, 0.75, 0.9, 1.0)
 

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from greenloop.core.python.literal_values import read_literal
+from greenloop.core.python.ast_source import read_literal
 
 
 @pytest.mark.parametrize("value", [None, 1, -2.5, "a\nb", [1, ("x", None)], {"a": {1, 2}}, b"x", True])

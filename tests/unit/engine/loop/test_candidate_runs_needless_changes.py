@@ -13,7 +13,7 @@ from greenloop.core.records.goal import Gain, Goal
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.engine.loop.needless_changes import without_needless
+from greenloop.engine.loop.candidate_runs import without_needless
 from greenloop_sandbox import CaseResult
 
 CASE = Case(id="test_m.py::test_it", path="test_m.py", line=3)

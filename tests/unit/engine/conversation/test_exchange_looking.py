@@ -6,8 +6,15 @@ import pytest
 
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.model import ToolCall
-from greenloop.engine.conversation import looking
-from greenloop.engine.conversation.looking import ENOUGH, LONGEST, LONGEST_CALL, MOST_IN_TURN, MOST_LOOKS, Looking
+from greenloop.engine.conversation import exchange
+from greenloop.engine.conversation.exchange import (
+    ENOUGH,
+    LONGEST_CALL,
+    LONGEST_RESULT,
+    MOST_IN_TURN,
+    MOST_LOOKS,
+    Looking,
+)
 from look_project import look_project
 
 
@@ -63,7 +70,7 @@ async def test_the_record_has_a_name_that_providers_take_back(look, name):
 async def test_results_are_masked_and_bounded_and_summarised(look):
     assert (await look(arguments='{"path": "key.txt"}')).result.endswith("key = [redacted]")
     wide = await look(arguments='{"path": "wide.txt"}')
-    assert len(wide.result) < LONGEST + 100
+    assert len(wide.result) < LONGEST_RESULT + 100
     assert wide.result.endswith("more characters")
     assert (await look()).summary == "read m.py"
     assert (
@@ -115,8 +122,8 @@ async def test_a_look_that_takes_too_long_is_ended(look, monkeypatch):
     async def wait(_arguments, _project):
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(looking.registry.load_part("looks", "read"), "look", wait)
-    monkeypatch.setattr(looking, "MOST_SECONDS", 1.0)
+    monkeypatch.setattr(exchange.registry.load_part("looks", "read"), "look", wait)
+    monkeypatch.setattr(exchange, "MOST_SECONDS", 1.0)
     of = Looking(mask=str, tokens=8000)
     made = await look(of=of)
     assert made.result == "It took too long, and was ended."

@@ -10,7 +10,7 @@ from double_problem import PROBLEM, STUB, TESTS
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import diff_hunks
-from greenloop.drafting.edit_format import adapt_templates, choose_format
+from greenloop.drafting.prompt import adapt_templates, choose_format
 from greenloop.project import templates
 from simulated_run import SimulatedRun
 
