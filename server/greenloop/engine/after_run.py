@@ -5,11 +5,12 @@ It must not know how candidates were made.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from greenloop.core.compose import compose
 from greenloop.core.errors import UsageError
+from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Verdict
@@ -43,13 +44,19 @@ async def reverify(problem: Problem, files: Mapping[str, bytes], *, settings: Se
     # What was typed meanwhile may concern any test.
     merged = replace(problem, buffers={**problem.buffers, **files}, files={**kept, **texts}, unaffected=())
     measured = replace(merged, neighbours=tuple(case for case in problem.neighbours if case in outcomes))
-    verifier = past_run_verifier(measured, outcomes, sandbox=sandbox, place=place, settings=settings)
-    verifier.state.unmeasured = tuple(case for case in problem.neighbours if case not in outcomes)
-    verifier.own_code = lambda: problem.buffers
     # A test that the user has edited meanwhile is no part of the change.
     tests = {case.path for case in problem.spec.cases} - {region.path for region in problem.regions}
     code = {path: text for path, text in texts.items() if path not in tests and not is_test_file(path)}
-    verifier.own_texts = own = _own_texts(problem, code)
+    own = _own_texts(problem, code)
+    verifier = past_run_verifier(
+        measured,
+        outcomes,
+        sandbox=sandbox,
+        place=place,
+        settings=settings,
+        own_texts=own,
+        unmeasured=tuple(case for case in problem.neighbours if case not in outcomes),
+    )
     return await verifier.accept({path: text for path, text in code.items() if text != own[path]})
 
 
@@ -85,15 +92,27 @@ def past_run_verifier(
     place: SandboxSpec,
     settings: Settings,
     seconds: float = 0.0,
+    own_texts: Mapping[str, str | None] | None = None,
+    unmeasured: tuple[str, ...] = (),
+    attempts: Sequence[Attempt] = (),
 ) -> Verifier:
     """Builds a verifier for the problem of a finished run, whose test durations are no longer known.
 
-    `seconds` of wall time limit each run of the tests (0: the longest limit of the settings).
+    `seconds` of wall time limit each run of the tests (0: the longest limit of the settings). `own_texts` are those
+    without the result, where the user's own code can still be run; `unmeasured` and `attempts` as in the run's state.
     """
     snapshot = Snapshot(root=problem.root, buffers=problem.buffers)
     longest = seconds or max(settings.sandbox.seconds, settings.sandbox.longest)
     return Verifier(
-        state=RunState(problem=problem, outcomes=outcomes, limits=replace(place.limits, seconds=longest)),
+        state=RunState(
+            problem=problem,
+            outcomes=outcomes,
+            limits=replace(place.limits, seconds=longest),
+            unmeasured=unmeasured,
+            attempts=[*attempts],
+        ),
+        own_texts=own_texts,
+        own_code=None if own_texts is None else lambda: problem.buffers,
         open_session=lambda: sandbox.open(place),
         encode=lambda texts: {path: snapshot.encoded(path, text) for path, text in texts.items()},
         suite_seconds=seconds or settings.suite.seconds,

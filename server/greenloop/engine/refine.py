@@ -183,8 +183,8 @@ async def refine(
                 watch=watch,
                 history=harness.history if harness else None,
                 earlier=request.earlier,
+                failed=early.known_failures(baseline.problem),
             )
-            run.verifier.failed = early.known_failures(baseline.problem)
             outcome = await run.outcome(tell)
         except SandboxBrokenError as error:
             raise await sandbox_selection.suggest_other(error, settings, sandbox.name) from error

@@ -55,7 +55,7 @@ from greenloop.project import sandbox_selection
 from greenloop.project.workspace import importing_tests
 from greenloop.specs.voting import Voting
 from greenloop.verdict.beyond_tests.checks import BeyondTests
-from greenloop.verdict.verifier import Files, Verifier
+from greenloop.verdict.verifier import Change, Files, Verifier
 from greenloop_sandbox import Sandbox
 
 ROOM = 6000  # tokens of a prompt that has room for several suspects and the outline of their files
@@ -66,6 +66,7 @@ class RefineRun:
     """A request after its baseline. Owns the run's state; `trusted` is the fingerprint of the user's tests.
 
     `calls` are those of its models, whose ledger is the run's; `conversation`, with a capable one, may have begun.
+    `failed` are verdicts of changes that were tried before.
     """
 
     context: BaselineContext
@@ -79,6 +80,7 @@ class RefineRun:
     watch: Stopwatch = field(default_factory=Stopwatch)
     history: Path | None = None
     earlier: UnsolvedRun | None = None
+    failed: Mapping[Change, Verdict] = field(default_factory=dict)
     state: RunState = field(init=False)
     workspace: RunWorkspace = field(init=False)
     tools: Tools = field(init=False)
@@ -107,6 +109,7 @@ class RefineRun:
             network=self.context.place.network,
             ensure_unchanged=self.workspace.ensure_unchanged,
             own_code=self.workspace.own_code,
+            failed=self.failed,
             beyond=BeyondTests(noticed=settings.verify.noticed),
         )
         self.tools = self.verifier.tools = Tools(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from greenloop.core.python.ast_source import FUNCTIONS, Fragment, docstring_statement, parse_fragment, start_line
@@ -89,19 +89,25 @@ def _table_cuts(table: ast.List | ast.Tuple | ast.Set, words: set[str], parsed: 
     ranked = sorted(range(len(items)), key=lambda number: (-likeness(number), number))
     kept = set(ranked[:KEPT_ITEMS])
     margin = indentation_of(rows[items[0][0] - 1]) if items else ""
-    cuts: list[_Cut] = []
+    left_out: list[tuple[int, int]] = []
     for number, (first, last) in enumerate(items):
         shares_line = any(
             other != number and items[other][0] <= last and first <= items[other][1] for other in range(len(items))
         )
         stands_alone = table.lineno - parsed.shift < first and last < (table.end_lineno or 0) - parsed.shift
-        if number in kept or shares_line or not stands_alone:
-            continue
-        if cuts and cuts[-1].end == first - 1:
-            cuts[-1] = _Cut(start=cuts[-1].start, end=last, note=cuts[-1].note)
-        else:
-            cuts.append(_Cut(start=first, end=last, note=f"{margin}# … other cases"))
-    return cuts
+        if number not in kept and stands_alone and not shares_line:
+            left_out.append((first, last))
+    return [_Cut(start=first, end=last, note=f"{margin}# … other cases") for first, last in _joined(left_out)]
+
+
+def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The spans of lines, in order; those that follow one another are one."""
+    result: list[tuple[int, int]] = []
+    for first, last in spans:
+        if result and result[-1][1] == first - 1:
+            first, _last = result.pop()  # noqa: PLW2901 - the span goes on
+        result.append((first, last))
+    return result
 
 
 def around_lines(code: str, lines: Sequence[int], longest: int = LONGEST_FUNCTION) -> str:
@@ -121,21 +127,12 @@ def around_lines(code: str, lines: Sequence[int], longest: int = LONGEST_FUNCTIO
     for first, last in _units(function, parsed):
         if not kept.isdisjoint(range(first, last + 1)):
             kept |= {*range(first, last + 1)}
-    cuts: list[_Cut] = []
-    for line in (number for number in range(1, len(rows) + 1) if number not in kept):
-        if cuts and cuts[-1].end == line - 1:
-            cuts[-1] = _Cut(start=cuts[-1].start, end=line, note="")
-        else:
-            cuts.append(_Cut(start=line, end=line, note=""))
-    noted = [
-        _Cut(
-            start=cut.start,
-            end=cut.end,
-            note=f"{indentation_of(rows[cut.start - 1])}# … {cut.end - cut.start + 1} lines",
-        )
-        for cut in cuts
-    ]
-    return _apply(code, noted)
+    left_out = _joined((number, number) for number in range(1, len(rows) + 1) if number not in kept)
+    notes = (f"{indentation_of(rows[first - 1])}# … {last - first + 1} lines" for first, last in left_out)
+    return _apply(
+        code,
+        [_Cut(start=first, end=last, note=note) for (first, last), note in zip(left_out, notes, strict=True)],
+    )
 
 
 def _units(function: ast.AST, parsed: Fragment) -> Iterator[tuple[int, int]]:

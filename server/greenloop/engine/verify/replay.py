@@ -70,9 +70,14 @@ async def replay(
     report_status(f"running the tests of run {number} once more")
     problem = provenance.stored_problem(root, stored_basis, outcome)
     verifier = past_run_verifier(
-        problem, stored_basis.outcomes, sandbox=sandbox, place=place, settings=run_settings, seconds=seconds
+        problem,
+        stored_basis.outcomes,
+        sandbox=sandbox,
+        place=place,
+        settings=run_settings,
+        seconds=seconds,
+        attempts=outcome.attempts[:1],  # the user's own code
     )
-    verifier.state.attempts = [*outcome.attempts[:1]]  # the user's own code
     own = verifier.encode({path: text for path, text in outcome.before.items() if text is not None})
     await run_own_code(problem, own, sandbox, place, verifier.inputs.limits.seconds)
     verdict = await verifier.accept(outcome.after)

@@ -17,7 +17,7 @@ class ChangeKind(StrEnum):
     """Why a change is made, which says when it is tried.
 
     `SLIP`: a failure, or the code by itself, points to it. `SYNTAX`: it lets the code be parsed. `SYMBOL`, `NAME`:
-    another symbol, or name, might be meant. `DELETION`: a statement less. `ORDER`: two statements exchanged.
+    another symbol, or name, might be meant. `DELETION`: a statement less.
     """
 
     SLIP = "slip"
@@ -25,7 +25,6 @@ class ChangeKind(StrEnum):
     SYMBOL = "symbol"
     NAME = "name"
     DELETION = "deletion"
-    ORDER = "order"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,8 +34,8 @@ FILE_MAKERS: tuple[Callable[[Problem, Region, Attempt], Iterator[Candidate]], ..
     wrong_arguments,
 )
 FIRST = (ChangeKind.SLIP, ChangeKind.SYNTAX, ChangeKind.SYMBOL)  # those of a stage that come before all others
-SHORT_ORDER = ((*FIRST, ChangeKind.NAME), (ChangeKind.DELETION,), (ChangeKind.ORDER,))
-LONG_ORDER = (FIRST, (ChangeKind.DELETION,), (ChangeKind.NAME,), (ChangeKind.ORDER,))
+SHORT_ORDER = ((*FIRST, ChangeKind.NAME), (ChangeKind.DELETION,))
+LONG_ORDER = (FIRST, (ChangeKind.DELETION,), (ChangeKind.NAME,))
 
 
 class Stage(StrEnum):

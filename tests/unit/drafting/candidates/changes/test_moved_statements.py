@@ -18,15 +18,6 @@ from greenloop.drafting.candidates.changes.moved_statements import moved_stateme
             "    def f(xs):\n        for x in xs:\n            t += x\n        n += 1\n        return t\n",
             [(4, "    def f(xs):\n        for x in xs:\n            t += x\n            n += 1\n        return t\n")],
         ),
-        (
-            "def f(a, b, n):\n    b.add(\n        n)  # more\n\n    # less\n    a.take(n)\n    é = a; c = b\n    return c\n",
-            [
-                (
-                    2,
-                    "def f(a, b, n):\n    a.take(n)\n\n    # less\n    b.add(\n        n)  # more\n    é = a; c = b\n    return c\n",
-                )
-            ],
-        ),
         ("def f(a, b):\n    a.go()\n    b.go()\n", []),
         (
             "def f(x):\n    if x:\n        g()\n    else:\n        h()\n        i()\n    j()\n",
