@@ -55,7 +55,8 @@ from greenloop.project import sandbox_selection
 from greenloop.project.workspace import importing_tests
 from greenloop.specs.voting import Voting
 from greenloop.verdict.beyond_tests.checks import BeyondTests
-from greenloop.verdict.verifier import Change, Files, Verifier
+from greenloop.verdict.case_runs import Change, Files
+from greenloop.verdict.verifier import Verifier
 from greenloop_sandbox import Sandbox
 
 ROOM = 6000  # tokens of a prompt that has room for several suspects and the outline of their files

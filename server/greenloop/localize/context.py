@@ -40,7 +40,7 @@ from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
 from greenloop.project.sources import file_patterns
 from greenloop.project.syntax import definitions
-from greenloop.verdict.verifier import SLOWER
+from greenloop.verdict.case_runs import SLOWER
 from greenloop_sandbox import CaseResult, Execution, Failure, Limits, SandboxSpec, Session, TestRun, case_results
 from greenloop_sandbox.report.traces import ReachedFunction
 

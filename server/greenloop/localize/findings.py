@@ -1,4 +1,4 @@
-"""Gathers what a bug report needs: failures with the values of locals, siblings, reasons, versions.
+"""Gathers what a bug report needs: failures with the values of locals, siblings, related code, reasons, versions.
 
 It must not know how the report looks.
 """
@@ -6,23 +6,31 @@ It must not know how the report looks.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.records.problem import Findings, Problem
+from greenloop.core.python.test_functions import function_of
+from greenloop.core.records.problem import NAMESAKE, Findings, Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.run_state import Baseline
 from greenloop.drafting.candidates.answers.changed_regions import with_file
 from greenloop.drafting.context.versions import CONTAINER, version_line
 from greenloop.localize.context import BaselineContext
 from greenloop.localize.measuring import is_cut_short
-from greenloop.localize.related_code import find_namesakes, find_nearest, find_used
-from greenloop.localize.siblings import same_cause
+from greenloop.localize.regions import TextOf, region_at
 from greenloop.project.sources import is_trusted
-from greenloop_sandbox import CaseResult, Inspection
+from greenloop.project.syntax import definitions
+from greenloop.project.syntax.definitions import Definition
+from greenloop_sandbox import CaseResult, Failure, Inspection
 from greenloop_sandbox.report.inspections import InspectedFailure, inspected_failures
 
+MOST_NEAREST = 4  # functions of one traceback
+MOST_USED = 3  # functions that another one uses
+LONGEST_USED = 30  # lines of one
+MOST_NAMESAKES = 2
+LONGEST_NAME = 8  # letters of a test's name that say enough, where they are several words
 MOST_SEARCHED = 3  # suspects in whose files functions are searched that are named like the tests
 MOST_INSPECTED = 4  # failing cases of the target, and siblings after them
 
@@ -127,3 +135,101 @@ def with_siblings(baseline: Baseline, context: BaselineContext) -> Baseline:
     cases = [case for case in baseline.attempt.verdict.cases if not case.passed]
     siblings = tuple(case.id for case in find_siblings(context, cases, results))
     return replace(baseline, problem=replace(baseline.problem, siblings=siblings))
+
+
+# -- tests that fail for the same cause ---------------------------------------------------------------------------
+
+
+def same_cause(
+    targets: Iterable[CaseResult], others: Iterable[CaseResult], is_test: Callable[[str], bool]
+) -> list[CaseResult]:
+    """Returns the failing cases that seem to fail as one of the target's does; `is_test` tells paths of tests.
+
+    They were raised in the same line of the project, or of their own test function (other parameters); failures in a
+    helper of the tests must have the same difference, too.
+    """
+    causes = {_cause(case, is_test) for case in targets if case.failure and not case.passed} - {None}
+    return [case for case in others if case.failure and not case.passed and _cause(case, is_test) in causes]
+
+
+def _cause(case: CaseResult, is_test: Callable[[str], bool]) -> object:
+    failure = case.failure
+    frames = [frame for frame in failure.frames if not frame.path.startswith(("/", "<"))] if failure else []
+    if failure is None or not frames:
+        return None
+    last = frames[-1]
+    place = (failure.type, last.path, last.line)
+    if not is_test(last.path):
+        return place
+    own = function_of(case.id).rpartition("::")[2]
+    if last.function.rpartition(".")[2] == own:
+        return (*place, own)
+    return (*place, _difference(failure))
+
+
+def _difference(failure: Failure) -> str:
+    """Returns the difference that a failure shows, without the values that every case has of its own."""
+    rows = [row for row in failure.message.split("\n") if re.match(r"\s*[-+?] ", row)]
+    return "\n".join(rows) or failure.message.split("\n")[0]
+
+
+# -- functions that belong to a report though they are no suspects ------------------------------------------------
+
+
+def find_nearest(
+    failures: Iterable[InspectedFailure], text_of: TextOf, patterns: Sequence[str] | None
+) -> tuple[Region, ...]:
+    """Returns the innermost functions of each failure's tracebacks that are no test's, the innermost first."""
+    found: dict[Region, None] = {}
+    for failure in failures:
+        for link in (*failure.chain[-1:], *failure.chain[:-1][:1]):
+            regions = (
+                region_at(frame.place.path, frame.place.line, text_of, patterns) for frame in reversed(link.frames)
+            )
+            found |= dict.fromkeys([*dict.fromkeys(region for region in regions if region)][:MOST_NEAREST])
+    return tuple(found)
+
+
+def find_used(regions: Iterable[Region], text_of: TextOf) -> Mapping[Region, str]:
+    """Returns the functions of the same class or file that these use by name, with a reason for each."""
+    found: dict[Region, str] = {}
+    for region in regions:
+        text = text_of(region.path) or ""
+        source = definitions.line_span(text, region.start, region.end)
+        owner = region.qualname.rpartition(".")[0]
+        used = [
+            item
+            for item in definitions.find_definitions(text, region.path)
+            if item.kind == "function" and item.qualname != region.qualname and _is_used(item, owner, source)
+            if item.end - item.start < LONGEST_USED
+        ]
+        used.sort(key=lambda item: source.index(item.name))
+        found |= {_region(region.path, item): f"used by `{region.label}`" for item in used[:MOST_USED]}
+    return found
+
+
+def find_namesakes(cases: Iterable[str], paths: Iterable[str], text_of: TextOf) -> Mapping[Region, str]:
+    """Returns the functions of these files that tests, by their ids, are named after."""
+    tests = dict.fromkeys(case.partition("[")[0].rpartition("::")[2] for case in cases)
+    words = [name.removeprefix("test_").lower() for name in tests]
+    words = [each for each in words if "_" in each and len(each) >= LONGEST_NAME]
+    found: dict[Region, str] = {}
+    for path in paths:
+        items = definitions.find_definitions(text_of(path) or "", path)
+        found |= {
+            _region(path, item): NAMESAKE
+            for item in items
+            if item.kind == "function" and any(item.name.lower().endswith(each) for each in words)
+        }
+    return dict([*found.items()][:MOST_NAMESAKES])
+
+
+def _is_used(item: Definition, owner: str, source: str) -> bool:
+    if item.owner not in ("", owner):
+        return False
+    receiver = rf"\b(?:self|cls|{re.escape(owner)})\." if item.owner else r"(?<![\w.])"
+    return re.search(rf"{receiver}{re.escape(item.name)}\b", source) is not None
+
+
+def _region(path: str, item: Definition) -> Region:
+    return Region(path=path, qualname=item.qualname, start=item.start, end=item.end)

@@ -198,15 +198,11 @@ def importing_tests(
         if not mention.search(text):
             continue
         # The last part of a module's name is that of its file or folder.
-        imports = [each for each in find_imports(text, path) if not module_words.isdisjoint(_last_parts(each))]
+        found = find_imports(text, path)
+        imports = [each for each in found if not module_words.isdisjoint({each[0].rpartition(".")[2], *each[1]})]
         if _imports_any(imports, path, root, importable, unsaved):
             test_files.append(path)
     return test_files
-
-
-def _last_parts(imported: Import) -> set[str]:
-    module, names, _line = imported
-    return {module.rpartition(".")[2], *names}
 
 
 def _reexporting_files(root: Path, module_path: str) -> set[str]:

@@ -5,13 +5,44 @@ It must not know where candidates come from.
 
 from __future__ import annotations
 
-from greenloop.core.records.outcome import Evidence
+from dataclasses import dataclass, replace
+
+from greenloop.core.records.outcome import Difference, Evidence, Noticed
 from greenloop.core.records.spec import USER_PROVENANCES, Spec
 from greenloop.core.records.verdict import Verdict
 from greenloop.verdict.apart import Proofs
 from greenloop.verdict.inputs import VerificationInputs
 
 APART, WITH_WRONG_RESULTS = "apart", "fails with wrong results"
+NO_TIME = "the run's time was over before it could be proven (`seconds`)"
+
+
+@dataclass(kw_only=True)
+class Progress:
+    """State of a proof in progress: the verdict so far, and the results of the proofs that are done.
+
+    `has_run_all`: the related tests that the baseline had no time for have run as well.
+    """
+
+    inputs: VerificationInputs
+    verdict: Verdict
+    sandbox: str
+    proofs: Proofs | None = None
+    differences: tuple[Difference, ...] = ()
+    unfinished: tuple[str, ...] = ()
+    noticed: Noticed | None = None
+    has_run_all: bool = False
+
+    def evidence(self) -> Evidence:
+        """The evidence for a pass, as far as the time sufficed to prove it."""
+        verdict, inputs = self.verdict, self.inputs
+        if not self.has_run_all:
+            unknown = len(inputs.unmeasured)
+            verdict = replace(verdict, left_out=verdict.left_out + unknown, first_left_out=unknown)
+        passed = [result.id for result in verdict.cases if result.passed]
+        proofs = self.proofs or Proofs(unproven=dict.fromkeys(passed, NO_TIME))
+        found = gather(inputs, verdict, self.sandbox, proofs)
+        return replace(found, differences=self.differences, noticed=self.noticed, unfinished=self.unfinished)
 
 
 def gather(inputs: VerificationInputs, verdict: Verdict, sandbox: str, proofs: Proofs) -> Evidence:

@@ -16,53 +16,38 @@ from greenloop.core.compose import compose
 from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.goal import Improvement
-from greenloop.core.records.outcome import Difference, Evidence, Noticed
-from greenloop.core.records.problem import Problem
+from greenloop.core.records.outcome import Evidence
 from greenloop.core.records.spec import Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.summary import GENERATED_PROVENANCES
-from greenloop.core.test_selection import fit_selectors
 from greenloop.specs import host_checks
 from greenloop.verdict import evidence
-from greenloop.verdict.apart import FAILS, UNKNOWN, OwnCode, Proofs, prove
+from greenloop.verdict.apart import FAILS, Proofs, prove
 from greenloop.verdict.beyond_tests import checks as beyond_tests
 from greenloop.verdict.beyond_tests.checks import BeyondTests
+from greenloop.verdict.case_runs import (
+    GLANCE,
+    SLOWER,
+    Change,
+    Files,
+    changed_texts,
+    code_before,
+    quick_limit,
+    run_cases,
+    run_everything,
+)
+from greenloop.verdict.evidence import Progress
 from greenloop.verdict.goals import improvement
 from greenloop.verdict.inputs import ACCEPTING, Encode, VerificationInputs
 from greenloop.verdict.related_tests import own_code, related
 from greenloop.verdict.related_tests.unmeasured import run_unmeasured
-from greenloop_sandbox import Execution, Inspection, Session, WatchedLines, forged
+from greenloop_sandbox import Execution, Inspection, Session, WatchedLines
 
-Files = Mapping[str, str]
 OpenSession = Callable[[], Awaitable[Session]]
 
-SLOWER = 10  # times the duration with the user's own code: allows for a loaded machine or a slower algorithm
-GLANCE = 1.0  # lower bound in seconds for one of many candidates
 SUITE_SHARE = 1 / 3  # of the run's time that is left: the most for one run of the related tests
-NO_TIME = "the run's time was over before it could be proven (`seconds`)"
 OUT_OF_TIME = Verdict(status=Status.TIMEOUT, reason="The run's time was over before the tests could run again.")
-
-
-# Changed texts by path, as a key.
-Change = frozenset[tuple[str, str]]
-
-
-@dataclass(kw_only=True)
-class _Progress:
-    """State of a proof in progress: the verdict so far, and the results of the proofs that are done.
-
-    `has_run_all`: the related tests that the baseline had no time for have run as well.
-    """
-
-    inputs: VerificationInputs
-    verdict: Verdict
-    sandbox: str
-    proofs: Proofs | None = None
-    differences: tuple[Difference, ...] = ()
-    unfinished: tuple[str, ...] = ()
-    noticed: Noticed | None = None
-    has_run_all: bool = False
 
 
 @dataclass(kw_only=True)
@@ -257,7 +242,7 @@ class Verifier:
 
     async def _prove(self, inputs: VerificationInputs, files: Files) -> tuple[Verdict, Evidence]:
         known = self._passes.get(frozenset(files.items()), OUT_OF_TIME)
-        progress = _Progress(inputs=inputs, verdict=known, sandbox=self.session.name if self.session else "")
+        progress = Progress(inputs=inputs, verdict=known, sandbox=self.session.name if self.session else "")
         try:
             async with self.state.deadline.limit() as limit:
                 await self._prove_all(files, progress)
@@ -265,16 +250,16 @@ class Verifier:
             if not limit.expired():
                 raise
         is_passed = progress.verdict.status is Status.PASSED
-        return progress.verdict, self._evidence(progress) if is_passed else Evidence()
+        return progress.verdict, progress.evidence() if is_passed else Evidence()
 
-    async def _prove_all(self, files: Files, progress: _Progress) -> None:
+    async def _prove_all(self, files: Files, progress: Progress) -> None:
         """Proves step by step; `progress` always has what is known by now."""
         session = await self.open_session()
         progress.sandbox = session.name
         try:
             began = monotonic()
             verdict, inputs = await self._settle(
-                progress.inputs, session, lambda each: _run_everything(each, session, files), hash_seed=ACCEPTING
+                progress.inputs, session, lambda each: run_everything(each, session, files), hash_seed=ACCEPTING
             )
             spent = monotonic() - began
             if progress.verdict.status is Status.PASSED:  # what was red before may be flaky: it has to pass both times
@@ -286,7 +271,9 @@ class Verifier:
             passed = {result.id for result in verdict.cases if result.passed}
             cases = [case.id for case in inputs.problem.spec.cases if case.executed and case.id in passed]
             cases = [case for case in cases if self.proved is None or case in self.proved]
-            progress.proofs = proofs = await prove(inputs, session, files, self._before(files), cases)
+            before = code_before(self.state, self.own_texts, files)
+            own = {path: text or "" for path, text in before.texts.items()}
+            progress.proofs = proofs = await prove(inputs, session, files, before, cases)
             if proofs.tampering:
                 progress.verdict = replace(verdict, status=Status.TAMPERED, reason=proofs.tampering)
                 return
@@ -294,7 +281,6 @@ class Verifier:
                 progress.verdict = replace(verdict, status=Status.FAILED, reason=reason)
                 return
             if self.beyond is not None:
-                own = self._own_texts(files)
                 failure, progress.differences = await beyond_tests.try_other_inputs(
                     inputs, session, verdict, files, own=own, wanted=self.beyond
                 )
@@ -309,59 +295,14 @@ class Verifier:
             )
             progress.has_run_all = True
             if self.beyond is not None and progress.verdict.status is Status.PASSED:
-                own = self._own_texts(files)
                 progress.noticed = await beyond_tests.measure_noticed(
                     inputs, session, verdict, files, own=own, wanted=self.beyond
                 )
         finally:
             await session.close()
 
-    def _evidence(self, progress: _Progress) -> Evidence:
-        """The evidence for a pass, as far as the time sufficed to prove it."""
-        verdict, inputs = progress.verdict, progress.inputs
-        if not progress.has_run_all:
-            unknown = len(inputs.unmeasured)
-            verdict = replace(verdict, left_out=verdict.left_out + unknown, first_left_out=unknown)
-        proofs = progress.proofs
-        if proofs is None:
-            passed = [result.id for result in verdict.cases if result.passed]
-            proofs = Proofs(unproven=dict.fromkeys(passed, NO_TIME))
-        found = evidence.gather(inputs, verdict, progress.sandbox, proofs)
-        return replace(
-            found, differences=progress.differences, noticed=progress.noticed, unfinished=progress.unfinished
-        )
-
-    def _before(self, files: Files) -> OwnCode:
-        problem, own_texts = self.state.problem, self.own_texts
-        failures = {
-            result.id: result.failure.type
-            for result in self._first_verdict().cases
-            if result.failure and not result.passed
-        }
-        if any(problem.files.get(path) != text for path, text in problem.originals.items()):
-            # They ran over stubs of what does not exist yet, whose failures say nothing of the user's own code.
-            stubbed = [case for case, failure in failures.items() if failure == "NotImplementedError"]
-            failures.update(dict.fromkeys(stubbed, UNKNOWN))
-        return OwnCode(
-            texts=own_texts if own_texts is not None else {path: problem.originals.get(path) for path in files},
-            failures=failures,
-        )
-
-    def _own_texts(self, files: Files) -> dict[str, str]:
-        """The texts before the change by path, empty for new files."""
-        return {path: text or "" for path, text in self._before(files).texts.items()}
-
-    def _first_verdict(self) -> Verdict:
-        """The verdict of the user's own code; empty where it is not known."""
-        return self.state.attempts[0].verdict if self.state.attempts else Verdict(status=Status.FAILED)
-
     def _changed(self, files: Files) -> dict[str, str]:
         return changed_texts(self.state.problem, files)
-
-
-def changed_texts(problem: Problem, files: Files) -> dict[str, str]:
-    """Returns the texts that differ from the user's own; only those overlay the workspace."""
-    return {path: text for path, text in files.items() if problem.originals.get(path) != text}
 
 
 def _generated_failure(spec: Spec, proofs: Proofs) -> str:
@@ -369,38 +310,3 @@ def _generated_failure(spec: Spec, proofs: Proofs) -> str:
     generated = {case.id for case in spec.cases if case.provenance in GENERATED_PROVENANCES}
     failing = [case for case, why in proofs.unproven.items() if case in generated and why.startswith(FAILS)]
     return f"{failing[0]} passes in one process alone: {proofs.unproven[failing[0]]}." if failing else ""
-
-
-def quick_limit(usual: float) -> float:
-    """Returns the seconds that one of many candidates may take, where the user's own code takes `usual` seconds."""
-    return max(GLANCE, SLOWER * usual)
-
-
-async def run_cases(
-    inputs: VerificationInputs, session: Session, files: Files, *, hash_seed: int = 0, most: float = inf
-) -> Verdict:
-    """Runs the target cases first, for at most so many seconds, and the related tests only if those pass."""
-    test_run = inputs.test_run(files, hash_seed=hash_seed)
-    verdict = inputs.judge(await session.run(replace(test_run, seconds=min(most, inputs.limits.seconds))))
-    if verdict.status is not Status.PASSED or not inputs.problem.neighbours:
-        return verdict
-    return await related.run_related(inputs, session, verdict, test_run, files)
-
-
-async def _run_everything(inputs: VerificationInputs, session: Session, files: Files) -> Verdict:
-    """Runs target and related tests together; they share a process as in the user's own suite."""
-    affected = inputs.related(files)
-    run = inputs.test_run(files)
-    if not affected:
-        return related.count_unaffected(inputs, inputs.judge(await session.run(run)), ())
-    together = own_code.select(run, [*inputs.expected, *affected])
-    selectors = tuple(dict.fromkeys((*run.selectors, *fit_selectors(affected))))
-    seconds = run.seconds + inputs.suite_seconds / 2  # the rest is for running them separately
-    execution = await session.run(replace(together, selectors=selectors, seconds=seconds))
-    verdict = inputs.judge(execution)
-    if forged(execution):
-        return verdict
-    if verdict.status is Status.PASSED and not related.newly_failing(inputs, execution, affected)[0]:
-        return related.compare_failures(inputs, related.count_unaffected(inputs, verdict, affected), execution)
-    # A related test may have spoilt the common run (ended it, used up its time), so run both groups separately.
-    return await run_cases(inputs, session, files, hash_seed=ACCEPTING)

@@ -13,7 +13,7 @@ from pathlib import Path
 from greenloop.core.errors import CannotVerifyError, GreenloopError, SandboxBrokenError
 from greenloop.core.test_selection import fit_selectors
 from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status, open_session
-from greenloop.localize.unreached.broken_pytest import explain_broken_pytest, is_pytest_broken
+from greenloop.localize.unreached.uncollected import explain_broken_pytest, is_pytest_broken
 from greenloop.project import sandbox_selection, workspace
 from greenloop.project.environment.faults import explain_broken_sandbox, explain_start, find_environment_fault
 from greenloop.project.settings import Settings

@@ -118,7 +118,7 @@ def _missing_name(module: str, name: str, importer: _Importer) -> MissingNames |
             return None  # A module that nothing imports yet; a function of its name would hide it.
         if _is_used_as_module(importer.text, name):
             members = _members(importer.text, name)
-            return MissingNames(path=f"{package}{name}.py", names=members, new_file=True, uses=importer.text)
+            return MissingNames(path=f"{package}{name}.py", names=members, uses=importer.text)
     names = [item for item in dict.fromkeys([name, *_used_names(importer, module)]) if item not in bound_names]
     return MissingNames(path=path, names=tuple(names), uses=importer.text)
 
@@ -141,7 +141,7 @@ def _missing_module(module: str, importer: _Importer, *, by_test: bool) -> Missi
     if by_test and (submodule := _first_submodule(importer, module)):  # a package, whose folder is made by its module
         return _missing_module(submodule, importer, by_test=by_test)
     names = _used_names(importer, module)
-    return MissingNames(path=path, names=tuple(names), new_file=True, uses=importer.text) if names else None
+    return MissingNames(path=path, names=tuple(names), uses=importer.text) if names else None
 
 
 def _first_submodule(importer: _Importer, module: str) -> str:

@@ -21,13 +21,12 @@ TextOf = Callable[[str], str | None]
 class MissingNames:
     """Names to add to one file.
 
-    `path` is the module that gets them (`new_file`: it does not exist); `owner` is the class for methods, else empty;
+    `path` is the module that gets them, which need not exist; `owner` is the class for methods, else empty;
     `sets`: they are properties, which lack a setter; `uses` is the text of the test that uses them.
     """
 
     path: str
     names: tuple[str, ...]
-    new_file: bool = False
     owner: str = ""
     on_class: bool = False
     sets: bool = False

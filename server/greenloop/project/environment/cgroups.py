@@ -36,7 +36,11 @@ def read_limits(root: Path = Path("/")) -> CgroupLimits:
             continue
         memory_limits.append(limit)
         used = _number(folder / "memory.current", folder / "memory.usage_in_bytes") or 0
-        free_bytes.append(max(0, limit - used + _cache(folder)))
+        # Inactive file pages count as used, but the kernel frees them under memory pressure.
+        cache = _read_key(folder / "memory.stat", "total_inactive_file") or _read_key(
+            folder / "memory.stat", "inactive_file"
+        )
+        free_bytes.append(max(0, limit - used + cache))
     for folder in _groups(root, "pids"):
         limit = _number(folder / "pids.max")
         if limit is not None:
@@ -52,15 +56,11 @@ def processor_count(root: Path = Path("/")) -> int:
     """The number of processors that this process may keep busy at once, at least 1."""
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     for folder in _groups(root, "cpu"):
-        quota, _space, period = _quota(folder).partition(" ")
+        version_1 = (_text(folder / f"cpu.cfs_{name}_us").strip() for name in ("quota", "period"))
+        quota, _space, period = (_text(folder / "cpu.max").strip() or " ".join(version_1)).partition(" ")
         if quota.isdigit() and period.isdigit() and int(period):
             processors = min(processors, max(1, int(quota) // int(period)))
     return processors
-
-
-def _quota(folder: Path) -> str:
-    version_1 = (_text(folder / f"cpu.cfs_{name}_us").strip() for name in ("quota", "period"))
-    return _text(folder / "cpu.max").strip() or " ".join(version_1)
 
 
 def _groups(root: Path, controller: str) -> Iterator[Path]:
@@ -89,13 +89,6 @@ def _number(*files: Path) -> int | None:
         if text.isdigit():
             return int(text) if int(text) < _ENDLESS else None
     return None
-
-
-def _cache(folder: Path) -> int:
-    """Bytes of inactive file pages: they count as used, but the kernel frees them under memory pressure."""
-    return _read_key(folder / "memory.stat", "total_inactive_file") or _read_key(
-        folder / "memory.stat", "inactive_file"
-    )
 
 
 def _read_key(file: Path, key: str) -> int:

@@ -120,7 +120,8 @@ def _without_dots(path: Path) -> Path:
 
 def _read_virtual(folder: Path, source: str, root: Path) -> Environment:
     config = _read_pyvenv_cfg(folder / "pyvenv.cfg")
-    executable = _executable(folder)
+    names = ("Scripts/python.exe",) if _WINDOWS else ("bin/python", "bin/python3")
+    executable = next((folder / name for name in names if (folder / name).exists()), None)
     version = re.match(r"(\d+)\.(\d+)", config.get("version_info") or config.get("version") or "")
     remedy = f"Recreate it: rm -r {folder}; python3 -m venv {folder}; then install the project's packages."
     if executable is None or version is None or not config.get("home"):
@@ -146,11 +147,6 @@ def _read_pyvenv_cfg(file: Path) -> dict[str, str]:
         return {}
     pairs = (row.partition("=") for row in lines if "=" in row)
     return {key.strip().lower(): value.strip() for key, _equals, value in pairs}
-
-
-def _executable(folder: Path) -> Path | None:
-    names = ("Scripts/python.exe",) if _WINDOWS else ("bin/python", "bin/python3")
-    return next((folder / name for name in names if (folder / name).exists()), None)
 
 
 def _base(home: Path, version: tuple[int, int]) -> Path | None:

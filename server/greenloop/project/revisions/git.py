@@ -225,12 +225,12 @@ class Repository:
                 )
         return contents
 
-    def output(self, *arguments: str, stdin: bytes = b"", seconds: float = SECONDS, index: bool = False) -> bytes:
+    def output(self, *arguments: str, stdin: bytes = b"", index: bool = False) -> bytes:
         """Returns the output of a plumbing command; `index`: it reads the index that git names in a hook.
 
-        Raises `CannotVerifyError` where it fails or takes longer.
+        Raises `CannotVerifyError` where it fails or takes too long.
         """
-        status, stdout, stderr = self._git(*arguments, stdin=stdin, seconds=seconds, index=index)
+        status, stdout, stderr = self._git(*arguments, stdin=stdin, index=index)
         if status:
             raise CannotVerifyError(
                 f"git {arguments[0]} failed in {self.root}{_error_message(stderr)}.",
@@ -238,9 +238,7 @@ class Repository:
             )
         return stdout
 
-    def _git(
-        self, *arguments: str, stdin: bytes = b"", seconds: float = SECONDS, index: bool = False
-    ) -> tuple[int, bytes, str]:
+    def _git(self, *arguments: str, stdin: bytes = b"", index: bool = False) -> tuple[int, bytes, str]:
         environ = git_environment(os.environ)
         if index and (file := os.environ.get(INDEX_FILE)):
             environ[INDEX_FILE] = os.path.abspath(file)  # noqa: PTH100 - git means the hook's folder
@@ -251,11 +249,11 @@ class Repository:
                 env=environ,
                 input=stdin,
                 capture_output=True,
-                timeout=seconds,
+                timeout=SECONDS,
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
-            raise CannotVerifyError(f"git did not answer within {seconds:g} s.", remedy="Try again.") from error
+            raise CannotVerifyError(f"git did not answer within {SECONDS:g} s.", remedy="Try again.") from error
         except OSError as error:
             raise CannotVerifyError(f"git cannot be run ({error.strerror}).", remedy="Install git again.") from error
         return completed.returncode, completed.stdout, completed.stderr.decode("utf-8", "replace")

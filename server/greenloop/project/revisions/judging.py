@@ -197,8 +197,8 @@ class Judges:
             return True
         if role not in {SETUP, CONFIGURATION} or (PurePosixPath(path).name in _TABLES and not _tables(path, read())):
             return False
-        folder = posixpath.dirname(path)
-        return any(sources.is_test_file(each, self.patterns) for each in self._tests if _is_below(each, folder))
+        folder = posixpath.join(posixpath.dirname(path), "")
+        return any(sources.is_test_file(each, self.patterns) for each in self._tests if each.startswith(folder))
 
     def _shadow(self, path: str, read: Callable[[], bytes]) -> str:
         """Why a new file takes the place of a module of the standard library, or of somebody else's package."""
@@ -234,10 +234,6 @@ class Judges:
                 elif path in roles:
                     found[path] = f"{test} imports it"
         return found
-
-
-def _is_below(path: str, folder: str) -> bool:
-    return not folder or path.startswith(f"{folder}/")
 
 
 def _declares_plugins(path: str, read: Callable[[], bytes]) -> bool:

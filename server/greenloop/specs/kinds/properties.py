@@ -9,20 +9,20 @@ from __future__ import annotations
 
 import builtins
 import re
+from collections.abc import Sequence
 
 from greenloop.core.docstrings.sections import Sections, parse_sections
-from greenloop.core.generated_tests import build_test_file
+from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.ports import Tools
 from greenloop.core.records.model import ChatRequest, Role
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.spec import Region, Spec
+from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.core.text.tokens import estimate_tokens, truncate
 from greenloop.project import sources
 from greenloop.specs.kinds._few_shot import few_shot_messages
 from greenloop.specs.properties import (
     example_calls,
     library,
-    probe,
     property_tests,
     signature,
     value_kinds,
@@ -34,11 +34,17 @@ from greenloop.specs.properties.signature import FunctionHeader
 from greenloop.specs.properties.stated_properties import parse_properties
 from greenloop.specs.properties.value_kinds import ValueKind
 from greenloop.specs.properties.value_strategies import ParameterStrategy
+from greenloop_sandbox import Execution, TestRun, case_results, collected_cases, forged
+from greenloop_sandbox.report.cases import collect_errors, describe_end
 
 KIND = "property"
 ROOM = 600  # tokens of a docstring that the model is shown
 TOKENS = 160  # of its answer
 MOST = 6  # properties in all, the library's first
+PROBE, PROBED = "values", 5  # the tests that try the strategies before any candidate, and the values that each draws
+SECONDS = 60.0
+LONGEST = 200  # characters of a reason reported by Hypothesis or pytest
+_IMPORTING = ("ImportError", "ModuleNotFoundError", "SyntaxError", "IndentationError", "NameError")
 # What functions raise for invalid input; with several arguments also where one does not match another.
 UNDEFINED = ("ValueError", "ArithmeticError")
 UNFIT = ("LookupError",)
@@ -53,9 +59,7 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
         return Spec()
     module = sources.import_name_in_tests(region.path, problem.root)
     values, without = _strategies(head, text, module)
-    if doubt := probe.missing_values_doubt(without) or await probe.probe_properties(
-        values, region, module, problem, tools
-    ):
+    if doubt := _missing_values_doubt(without) or await _probe_values(values, region, module, problem, tools):
         return Spec(doubts=(doubt,))
     reply = await tools.ask(question(head))
     return build_spec(region, text, module, reply.text)
@@ -68,7 +72,7 @@ def build_spec(region: Region, text: str, module: str, answer: str) -> Spec:
         return Spec()
     values, without = _strategies(head, text, module)
     if without:
-        return Spec(doubts=(probe.missing_values_doubt(without),))
+        return Spec(doubts=(_missing_values_doubt(without),))
     docstring_sections = parse_sections(head.docstring)
     common_properties = library.suggest_properties(
         PropertyContext(
@@ -128,3 +132,53 @@ def question(head: FunctionHeader) -> ChatRequest:
     docstring = truncate(head.docstring, ROOM, estimate_tokens).replace("\n", "\n    ")
     messages = few_shot_messages("properties", name=head.name, signature=head.signature, docstring=docstring)
     return ChatRequest(messages=messages, role=Role.TESTER, temperature=0.0, max_tokens=TOKENS)
+
+
+# -- can Hypothesis run here and draw from every strategy? --------------------------------------------------------
+
+
+async def _probe_values(
+    values: Sequence[ParameterStrategy], region: Region, module: str, problem: Problem, tools: Tools
+) -> str:
+    """Why properties cannot be tested, in one sentence; empty when they can."""
+    settings = property_tests.SETTINGS.replace(f"max_examples={property_tests.EXAMPLES}", f"max_examples={PROBED}")
+    checks = [
+        Check(
+            body=f"repr({each.name})",
+            line=region.start,
+            provenance=Provenance.PROPERTY,
+            imports=(property_tests.HYPOTHESIS, property_tests.NAMES),
+            decorators=(settings, f"given({each.name}={each.strategy})"),
+            parameters=each.name,
+        )
+        for each in values
+    ]
+    probe_spec = build_test_file(region, module, PROBE, checks)
+    files = {**problem.buffers, **{path: text.encode() for path, text in {**problem.files, **probe_spec.files}.items()}}
+    execution = await tools.session.run(TestRun(selectors=probe_spec.selectors, files=files, seconds=SECONDS))
+    if reason := _failure_reason(execution):
+        return f"Property tests are skipped because Hypothesis does not run here: {reason}."
+    results = {each.id: each for each in case_results(execution)}
+    failures = [
+        (value.name, results[case.id].failure)
+        for value, case in zip(values, probe_spec.cases, strict=True)
+        if case.id in results
+    ]
+    # A module that cannot be imported tells nothing about values, and fails every later test.
+    return _missing_values_doubt([name for name, failure in failures if failure and failure.type not in _IMPORTING])
+
+
+def _missing_values_doubt(names: Sequence[str]) -> str:
+    """The doubt about parameters without values; empty if there are none."""
+    listed = " and ".join(f"`{name}`" for name in names)
+    return f"No values can be made up for {listed}, so no properties are tried." if names else ""
+
+
+def _failure_reason(execution: Execution) -> str:
+    """Why the probe could not run, where that is known."""
+    reason = execution.broken or forged(execution)
+    if not reason and (errors := collect_errors(execution)):
+        reason = errors[0].failure.message or errors[0].failure.type
+    elif not reason and (execution.killed or not collected_cases(execution)):
+        reason = describe_end(execution) or "no test was collected"
+    return " ".join(reason.split())[:LONGEST].rstrip(". ")

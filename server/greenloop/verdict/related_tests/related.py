@@ -11,10 +11,9 @@ from dataclasses import replace
 
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
-from greenloop.verdict.related_tests.own_code import own_run, select
+from greenloop.verdict.related_tests.own_code import CUT_SHORT, own_run, select
 from greenloop_sandbox import CaseResult, Execution, Failure, Session, TestRun, case_results, forged
 
-CUT_SHORT = frozenset({"Timeout", "Crash", "MemoryLimit", "ProcessLimit"})
 RED = ("failed", "error")
 NEAREST = 20  # related tests that run before the others: what breaks the code around it mostly breaks one of them
 REPEATED = 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.localize.related_code import find_namesakes, find_nearest, find_used
+from greenloop.localize.findings import find_namesakes, find_nearest, find_used
 from greenloop_sandbox import Frame
 from greenloop_sandbox.report.inspections import InspectedFailure, Raised, ShownFrame
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.localize.siblings import same_cause
+from greenloop.localize.findings import same_cause
 from greenloop_sandbox import CaseResult, Failure, Frame
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.localize.unreached.broken_pytest import explain_broken_pytest
+from greenloop.localize.unreached.uncollected import explain_broken_pytest
 
 TRACEBACK = """============ test session starts ============
 INTERNALERROR>   File "/usr/lib/python3.11/site-packages/_pytest/pathlib.py", line 640, in import_path
