@@ -7,7 +7,6 @@ It must not know how a result is found.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
@@ -15,17 +14,10 @@ from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
 from greenloop.api.events_json import case_object
-from greenloop.api.verification import Verification
-from greenloop.core.records.outcome import Evidence, Outcome
-from greenloop.core.summary import count_candidates
-from greenloop.core.text.diff import diff_files
-from greenloop.wording.next_step import next_step, why_not_proven
-from greenloop.wording.notes import list_beyond, list_notes
 from greenloop_sandbox import CaseResult
 
 MOST = 5  # names or failures of one list
 LONGEST = 160  # characters of a message or a name that is not the caller's own
-FAILING = ("failed", "error")
 
 
 class FailureAnswer(BaseModel):
@@ -282,110 +274,7 @@ def below(cases: Sequence[CaseResult], place: str, before: Mapping[str, str] | N
     ]
 
 
-def answer_of_verification(result: Verification, cases: str) -> VerifiedAnswer:
-    """The answer for a verification; `cases` is the place below which they are listed."""
-    by_id = {case.id: case for case in (*result.cases, *result.new.cases)}
-    failed = dict.fromkeys((*result.failed, *result.new_failing))
-    lists, left_out = first_of(
-        {
-            "failed": [
-                failure_of(by_id[name]) if name in by_id else FailureAnswer(id=name, outcome="missing")
-                for name in failed
-            ],
-            "tampered": dict.fromkeys(each.case for each in result.tampered if each.case),
-            "fixed": result.fixed,
-            "already_failing": result.already_failing,
-            "still_failing": result.still_failing,
-            "known_failing": result.known_failing,
-            "flaky": result.flaky,
-            "changed_tests": sorted((*result.changed, *result.removed)),
-            "judging_changes": [f"{each} {result.because}".strip() for each in result.judging_changes],
-            "not_proven": [f"{case}: {shorten(why)}" for case, why in result.unearned.items()],
-            "notes": map(shorten, (*_beyond(result), *result.changes, *result.notes)),
-        }
-    )
-    return VerifiedAnswer(
-        verified=result.is_proven,
-        state=result.state.value,
-        reason=shorten(result.reason or why_not_proven(result.unearned), 3 * LONGEST),
-        next=next_step(result.state.value),
-        base=f"{result.revision} ({result.base[:12]})" if result.base else result.revision,
-        passed=sum(case.passed for case in result.cases),
-        proven_apart=len(result.apart),
-        ran_in_one_process=len(result.together),
-        left_out=left_out,
-        cases=below(result.cases, cases, result.before),
-        sandbox=result.sandbox,
-        seconds=round(result.seconds, 1),
-        **lists,
-    )
-
-
-def _beyond(result: Verification) -> list[str]:
-    return list_beyond(Evidence(differences=result.differences, noticed=result.noticed, unfinished=result.unfinished))
-
-
 def tried(row: Mapping[str, Any]) -> Tried:
     """An attempt of the answer, from its object in JSON."""
     known = {name: row[name] for name in Tried.model_fields if name in row and name != "looks"}
     return Tried(**{**known, "message": shorten(row["message"])}, looks=[each["summary"] for each in row["looks"]])
-
-
-def answer_of_run(outcome: Outcome, rows: Sequence[Mapping[str, Any]], **more: Any) -> Refined:
-    """The answer for a run; `more` are fields that the outcome does not have."""
-    evidence = outcome.evidence
-    lists, left_out = first_of(
-        {
-            "also_turned_green": evidence.also_fixed,
-            "still_red": evidence.still_red,
-            "tried": [tried(row) for row in reversed(rows)],
-        }
-    )
-    lists["tried"] = lists["tried"][::-1]
-    return Refined(
-        **{
-            "solved": outcome.solved,
-            "verified": outcome.verified.value,
-            "reason": outcome.reason.value,
-            "message": outcome.message,
-            "diff": diff_files(outcome.before, outcome.after),
-            "run": outcome.run,
-            "attempts": count_candidates(outcome),
-            "notes": list(list_notes(outcome)),
-            "related_tests_unchanged": evidence.neighbours_unchanged,
-            "proven_apart": len(evidence.proofs),
-            "ran_in_one_process": len(evidence.together),
-            "tokens": outcome.usage.tokens,
-            "cost": outcome.usage.cost,
-            "left_out": left_out,
-            **lists,
-            **more,
-        }
-    )
-
-
-def answer_of_tests(
-    results: Sequence[CaseResult], cases: str, *, not_run: Sequence[str], errors: Sequence[Any], seconds: float
-) -> TestsRan:
-    """The answer for a run of tests."""
-    lists, left_out = first_of(
-        {
-            "failed": [failure_of(result) for result in results if result.outcome in FAILING],
-            "not_run": not_run,
-            "not_collected": [
-                FailureAnswer(
-                    id=each.id, outcome="error", error=each.failure.type, message=shorten(each.failure.message)
-                )
-                for each in errors
-            ],
-        }
-    )
-    other = Counter(each.outcome for each in results if not each.passed and each.outcome not in FAILING)
-    return TestsRan(
-        passed=sum(result.passed for result in results),
-        other=dict(other),
-        left_out=left_out,
-        cases=below(results, cases),
-        seconds=round(seconds, 1),
-        **lists,
-    )

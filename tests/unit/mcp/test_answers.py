@@ -7,8 +7,10 @@ import json
 import mcp_types as types
 import pytest
 
+from greenloop.api.testing import SuiteReport
 from greenloop.engine.verify.report import Verification
-from greenloop.mcp.answers import MOST, answer_of_tests, answer_of_verification, below, reply, shorten
+from greenloop.mcp.answers import MOST, below, reply, shorten
+from greenloop.mcp.tools import run_tests, verify
 from greenloop_sandbox import CaseResult, Failure
 
 TOKENS = 600  # of an answer, text and object together, by a quarter of its characters
@@ -44,7 +46,7 @@ def test_an_answer_about_a_suite_of_any_size_is_short(count, kind):
         "failing": {"reason": "Many fail.", "failed": ids},
         "old failures": {"verified": True, "already_failing": ids},
     }[kind]
-    answer = answer_of_verification(
+    answer = verify.answer(
         Verification(cases=cases, base="a" * 40, revision="HEAD", sandbox="bubblewrap", **fields), ""
     )
     limit = TOKENS if kind == "passing" else 2 * TOKENS  # named failures may take as much again
@@ -52,7 +54,7 @@ def test_an_answer_about_a_suite_of_any_size_is_short(count, kind):
     shown = answer.failed + answer.fixed + answer.already_failing
     assert len(shown) <= MOST
     assert sum(answer.left_out.values()) == (max(count - MOST, 0) if kind != "passing" else 0)
-    ran = answer_of_tests(cases, "", not_run=(), errors=(), seconds=1.0)
+    ran = run_tests.answer(SuiteReport(results=cases, seconds=1.0), "")
     assert tokens(ran) <= 2 * TOKENS
     assert ran.passed + len(ran.failed) + ran.left_out.get("failed", 0) == count
 

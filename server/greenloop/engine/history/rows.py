@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
@@ -13,7 +14,7 @@ from greenloop.core.records.model import ModelKind
 from greenloop.core.records.outcome import Outcome, StopReason
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
-from greenloop.core.text.json_codec import from_json
+from greenloop.core.text.json_codec import from_json, to_json
 from greenloop_sandbox import CaseResult
 
 T = TypeVar("T")
@@ -147,3 +148,13 @@ def store_problem(problem: Problem, goal: str) -> StoredProblem:
         code={region: region_text(problem, region) for region in problem.regions},
         suspects=suspects,
     )
+
+
+def this_process() -> tuple[int, float]:
+    """The columns `pid` and `born` of a run of this process."""
+    return os.getpid(), process_start(os.getpid()) or 0.0
+
+
+def to_text(record: Any) -> str:
+    """A record as a column holds it; `read` reads it back."""
+    return json.dumps(to_json(record))

@@ -8,8 +8,6 @@ This module must not know who shows the history.
 from __future__ import annotations
 
 import contextlib
-import json
-import os
 import sqlite3
 import threading
 import time
@@ -23,50 +21,22 @@ from greenloop.core.records.model import ModelKind
 from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.records.usage import PastRun
 from greenloop.core.text.json_codec import to_json
+from greenloop.engine.history.database import connect, describe, move_aside, sql_text
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.rows import (
     CUT_SHORT,
     SELECT_RUN,
     StoredProblem,
     StoredRun,
-    process_start,
     read,
     read_record,
     shorten,
+    this_process,
+    to_text,
 )
 from greenloop.project.settings import state_folder
 
 _CUT_SHORT = ", ".join(f"'{reason.value}'" for reason in sorted(CUT_SHORT))
-FORMAT = 6
-BUSY_SECONDS = 5.0
-
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS runs(
-  id INTEGER PRIMARY KEY AUTOINCREMENT, root TEXT NOT NULL, target TEXT NOT NULL, preset TEXT NOT NULL,
-  model TEXT NOT NULL, sandbox TEXT NOT NULL, started REAL NOT NULL, pid INTEGER NOT NULL, born REAL NOT NULL,
-  finished REAL, outcome TEXT, applied REAL
-);
-CREATE INDEX IF NOT EXISTS runs_of_root ON runs(root, id);
-CREATE TABLE IF NOT EXISTS attempts(
-  run INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE, number INTEGER NOT NULL, attempt TEXT NOT NULL,
-  PRIMARY KEY(run, number)
-);
-CREATE TABLE IF NOT EXISTS bases(
-  run INTEGER PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE, basis TEXT NOT NULL
-);
-CREATE TABLE IF NOT EXISTS beginnings(
-  run INTEGER PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE, move TEXT NOT NULL, prompt INTEGER NOT NULL
-);
-CREATE TABLE IF NOT EXISTS problems(
-  run INTEGER PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE, problem TEXT NOT NULL
-);
-CREATE TABLE IF NOT EXISTS kinds(
-  run INTEGER PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE, kind TEXT NOT NULL
-);
-CREATE TABLE IF NOT EXISTS discarded(
-  run INTEGER PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE
-);
-"""
 
 
 class History:
@@ -93,17 +63,17 @@ class History:
         try:
             path = path or state_folder() / "history.sqlite3"
             try:
-                history._connection = _connect(path)
+                history._connection = connect(path)
             except sqlite3.DatabaseError as error:
                 if isinstance(error, sqlite3.OperationalError):
                     raise
-                aside = _move_aside(path)
+                aside = move_aside(path)
                 history._warn_once(
                     f"The history was damaged. It was renamed to {aside.name}, and a new one was started."
                 )
-                history._connection = _connect(path)
+                history._connection = connect(path)
         except (OSError, sqlite3.Error) as error:
-            history._warn_once(_describe(error))
+            history._warn_once(describe(error))
         return history
 
     def __enter__(self) -> Self:
@@ -137,13 +107,13 @@ class History:
         `basis` is the provenance of its result, `kind` that of its model.
         """
         columns = "root, target, preset, model, sandbox, started, pid, born"
-        names = map(_sql_text, (str(root), target, preset, model, sandbox))
-        row = (*names, time.time(), *_this_process())
+        names = map(sql_text, (str(root), target, preset, model, sandbox))
+        row = (*names, time.time(), *this_process())
 
         def write(connection: sqlite3.Connection) -> int | None:
             run = connection.execute(f"INSERT INTO runs({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row).lastrowid  # noqa: S608 - names of columns, fixed above
             if basis is not None:
-                connection.execute("INSERT INTO bases VALUES (?, ?)", (run, _to_text(basis)))
+                connection.execute("INSERT INTO bases VALUES (?, ?)", (run, to_text(basis)))
             if kind is not None:
                 connection.execute("INSERT INTO kinds VALUES (?, ?)", (run, kind.value))
             connection.execute(
@@ -156,18 +126,18 @@ class History:
 
     def set_basis(self, run: int | None, basis: Basis) -> None:
         """Stores the provenance of a result again, where votes or answers changed it since the start."""
-        self._put("bases", run, _to_text(basis))
+        self._put("bases", run, to_text(basis))
 
     def save_attempt(self, run: int | None, attempt: Attempt) -> None:
         """Stores a complete attempt; replaces an earlier one of the same number."""
-        self._put("attempts", run, attempt.number, _to_text(shorten(attempt)))
+        self._put("attempts", run, attempt.number, to_text(shorten(attempt)))
 
     def finish_run(self, run: int | None, outcome: Outcome) -> None:
         """Stores the end of a run, with the texts before and after, so that the result can be applied later."""
         if run is None:
             return
-        rows = [(run, item.number, _to_text(shorten(item))) for item in outcome.attempts]
-        summary = _to_text(replace(outcome, attempts=()))
+        rows = [(run, item.number, to_text(shorten(item))) for item in outcome.attempts]
+        summary = to_text(replace(outcome, attempts=()))
 
         def write(connection: sqlite3.Connection) -> None:
             connection.executemany("INSERT OR REPLACE INTO attempts VALUES (?, ?, ?)", rows)
@@ -177,7 +147,7 @@ class History:
 
     def save_problem(self, run: int | None, problem: StoredProblem) -> None:
         """Stores what a run is to change."""
-        self._put("problems", run, _to_text(problem))
+        self._put("problems", run, to_text(problem))
 
     def save_start(self, run: int | None, *, move: str, prompt: int) -> None:
         """Stores the run's first move and the tokens of its first prompt, from which later runs are estimated."""
@@ -185,7 +155,7 @@ class History:
 
     def mark_applied(self, run: int | None) -> None:
         """Records that the result is now in the workspace, or in an unsaved text of this process."""
-        row = (time.time(), *_this_process(), run)
+        row = (time.time(), *this_process(), run)
         self._write(lambda c: c.execute("UPDATE runs SET applied = ?, pid = ?, born = ? WHERE id = ?", row))
 
     def mark_undone(self, run: int) -> None:
@@ -212,7 +182,7 @@ class History:
 
     def runs(self, root: Path | None = None, limit: int = 50) -> list[StoredRun]:
         """Returns the runs of one workspace or of all, newest first, without their attempts."""
-        condition, values = ("WHERE root = ?", (_sql_text(str(root)), limit)) if root is not None else ("", (limit,))
+        condition, values = ("WHERE root = ?", (sql_text(str(root)), limit)) if root is not None else ("", (limit,))
         return [read_record(row) for row in self._read(f"{SELECT_RUN} {condition} ORDER BY id DESC LIMIT ?", values)]
 
     def latest(self, root: Path, *, since: float, limit: int = 50) -> list[StoredRun]:
@@ -222,7 +192,7 @@ class History:
         """
         newest = "id IN (SELECT max(id) FROM runs WHERE root = ? AND started >= ? GROUP BY target)"
         query = f"{SELECT_RUN} WHERE {newest} AND id NOT IN (SELECT run FROM discarded) ORDER BY id DESC LIMIT ?"  # noqa: S608 - words fixed above
-        return [read_record(row) for row in self._read(query, (_sql_text(str(root)), since, limit))]
+        return [read_record(row) for row in self._read(query, (sql_text(str(root)), since, limit))]
 
     def run(self, run: int) -> StoredRun | None:
         """Returns a run with its attempts in order; None when there is no run with that id."""
@@ -240,7 +210,7 @@ class History:
         rows = self._read(
             "SELECT prompt, finished - started, outcome FROM runs JOIN beginnings ON run = id"
             " WHERE model = ? AND preset = ? AND move = ? AND finished IS NOT NULL ORDER BY id DESC LIMIT ?",
-            (_sql_text(model), _sql_text(preset), move, limit),
+            (sql_text(model), sql_text(preset), move, limit),
         )
         return [
             PastRun(
@@ -274,7 +244,7 @@ class History:
 
     def ids(self, root: Path | None = None) -> list[int]:
         """Returns the numbers of the runs of one workspace or of all, oldest first."""
-        condition, values = ("WHERE root = ?", (_sql_text(str(root)),)) if root is not None else ("", ())
+        condition, values = ("WHERE root = ?", (sql_text(str(root)),)) if root is not None else ("", ())
         return [row[0] for row in self._read(f"SELECT id FROM runs {condition} ORDER BY id", values)]  # noqa: S608 - words fixed above
 
     def export(self, run: int | None = None) -> Iterator[dict[str, Any]]:
@@ -305,7 +275,7 @@ class History:
                     self._connection.execute("BEGIN IMMEDIATE")
                     return change(self._connection)
             except sqlite3.Error as error:
-                self._warn_once(_describe(error))
+                self._warn_once(describe(error))
                 return None
 
     def _read(self, query: str, values: Sequence[Any]) -> list[Any]:
@@ -315,7 +285,7 @@ class History:
             try:
                 return self._connection.execute(query, values).fetchall()
             except sqlite3.Error as error:
-                self._warn_once(_describe(error))
+                self._warn_once(describe(error))
                 return []
             except OverflowError:  # a number that SQLite cannot hold, so nothing has it
                 return []
@@ -324,77 +294,3 @@ class History:
         if not self._warned:
             self._warned = True
             self._warn(sentence)
-
-
-def _to_text(record: Any) -> str:
-    return json.dumps(to_json(record))
-
-
-def _this_process() -> tuple[int, float]:
-    return os.getpid(), process_start(os.getpid()) or 0.0
-
-
-def _sql_text(text: str) -> str:
-    """Returns text that SQLite accepts: a path that is not UTF-8 contains lone surrogates."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def _describe(error: Exception) -> str:
-    reason = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.strerror else error
-    return f"The history cannot be written ({reason}); the run continues without it."
-
-
-# -- the file ------------------------------------------------------------------------------------------------------
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    """Opens the database and creates its tables. Raises OSError or sqlite3.Error.
-
-    SQLite waits for other processes automatically, except when several of them switch a new file to WAL at once or the
-    last one is just closing it: then it reports that the file is locked, and the call has to be repeated.
-    """
-    deadline = time.monotonic() + BUSY_SECONDS
-    while True:
-        try:
-            return _connect_once(path)
-        except sqlite3.OperationalError as error:
-            # An extended code keeps the plain one in its lowest byte. Our own error (a newer format) has none.
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                raise
-            time.sleep(0.01)
-
-
-def _connect_once(path: Path) -> sqlite3.Connection:
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    if os.name == "posix":
-        if path.parent.stat().st_mode & 0o077 and path.parent == state_folder():
-            path.parent.chmod(0o700)
-        # SQLite gives its -wal and -shm files the mode of the main one.
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600))
-        if path.stat().st_mode & 0o077:
-            path.chmod(0o600)
-    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-    try:
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if version > FORMAT:
-            raise sqlite3.OperationalError("it was written by a newer greenloop")
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("PRAGMA synchronous=NORMAL")
-        connection.execute("PRAGMA foreign_keys=ON")
-        if version < FORMAT:
-            connection.executescript(f"BEGIN IMMEDIATE;{_SCHEMA}PRAGMA user_version={FORMAT};COMMIT;")
-        connection.execute("SELECT id, applied FROM runs ORDER BY id DESC LIMIT 1").fetchall()
-    except sqlite3.Error:
-        connection.close()
-        raise
-    return connection
-
-
-def _move_aside(path: Path) -> Path:
-    """Renames a damaged history with its side files; the new name contains the time."""
-    aside = path.with_name(f"{path.stem}.damaged-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}{path.suffix}")
-    path.replace(aside)
-    for side in ("-wal", "-shm"):
-        with contextlib.suppress(FileNotFoundError):
-            path.with_name(path.name + side).replace(aside.with_name(aside.name + side))
-    return aside

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -11,13 +12,17 @@ from greenloop.api.session import RefineRequest, RefineSession
 from greenloop.core.errors import WorkspaceError
 from greenloop.core.events import Event, Looked, Planned, Started, Tested
 from greenloop.core.records.goal import Goal
-from greenloop.mcp.answers import RefinedReply, answer_of_run, reply
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.summary import count_candidates
+from greenloop.core.text.diff import diff_files
+from greenloop.mcp.answers import Refined, RefinedReply, first_of, reply, tried
 from greenloop.mcp.arguments import Root, Seconds, Text
 from greenloop.mcp.client_model import CLIENT, ClientModel
 from greenloop.mcp.client_user import McpUser
 from greenloop.mcp.context import ServiceContext, service_of, tell_errors
 from greenloop.mcp.progress import report_progress
 from greenloop.wording.model import describe_asking, describe_model
+from greenloop.wording.notes import list_notes
 
 
 @tell_errors
@@ -84,4 +89,37 @@ async def refine(
                 is_applied = True
             except WorkspaceError as error:
                 refusal = {"message": str(error), "remedy": error.remedy}
-    return reply(answer_of_run(outcome, rows, applied=is_applied, **refusal, **asked))
+    return reply(_answer(outcome, rows, applied=is_applied, **refusal, **asked))
+
+
+def _answer(outcome: Outcome, rows: Sequence[Mapping[str, Any]], **more: Any) -> Refined:
+    """The answer for a run; `more` are fields that the outcome does not have."""
+    evidence = outcome.evidence
+    lists, left_out = first_of(
+        {
+            "also_turned_green": evidence.also_fixed,
+            "still_red": evidence.still_red,
+            "tried": [tried(row) for row in reversed(rows)],
+        }
+    )
+    lists["tried"] = lists["tried"][::-1]
+    return Refined(
+        **{
+            "solved": outcome.solved,
+            "verified": outcome.verified.value,
+            "reason": outcome.reason.value,
+            "message": outcome.message,
+            "diff": diff_files(outcome.before, outcome.after),
+            "run": outcome.run,
+            "attempts": count_candidates(outcome),
+            "notes": list(list_notes(outcome)),
+            "related_tests_unchanged": evidence.neighbours_unchanged,
+            "proven_apart": len(evidence.proofs),
+            "ran_in_one_process": len(evidence.together),
+            "tokens": outcome.usage.tokens,
+            "cost": outcome.usage.cost,
+            "left_out": left_out,
+            **lists,
+            **more,
+        }
+    )

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from greenloop.api import testing
-from greenloop.mcp.answers import TestsReply, answer_of_tests, reply
+from greenloop.mcp.answers import FailureAnswer, TestsRan, TestsReply, below, failure_of, first_of, reply, shorten
 from greenloop.mcp.arguments import Cases, Root, Seconds, Selectors
 from greenloop.mcp.context import ServiceContext, service_of, tell_errors
 from greenloop.mcp.progress import report_progress
+
+FAILING = ("failed", "error")
 
 
 @tell_errors
@@ -27,5 +31,30 @@ async def run_tests(
             seconds=seconds,
             report_status=report,
         )
-    answer = answer_of_tests(found.results, cases, not_run=found.left_out, errors=found.errors, seconds=found.seconds)
-    return reply(answer)
+    return reply(answer(found, cases))
+
+
+def answer(report: testing.SuiteReport, cases: str) -> TestsRan:
+    """The answer for a run of tests; `cases` is the place below which they are listed."""
+    results = report.results
+    lists, left_out = first_of(
+        {
+            "failed": [failure_of(result) for result in results if result.outcome in FAILING],
+            "not_run": report.left_out,
+            "not_collected": [
+                FailureAnswer(
+                    id=each.id, outcome="error", error=each.failure.type, message=shorten(each.failure.message)
+                )
+                for each in report.errors
+            ],
+        }
+    )
+    other = Counter(each.outcome for each in results if not each.passed and each.outcome not in FAILING)
+    return TestsRan(
+        passed=sum(result.passed for result in results),
+        other=dict(other),
+        left_out=left_out,
+        cases=below(results, cases),
+        seconds=round(report.seconds, 1),
+        **lists,
+    )

@@ -6,13 +6,26 @@ from typing import Annotated
 
 from pydantic import Field
 
-from greenloop.api.verification import FILE, Require, VerifyRequest, replay
+from greenloop.api.verification import FILE, Require, Verification, VerifyRequest, replay
 from greenloop.api.verification import verify as verify_tests
 from greenloop.core.errors import UsageError
-from greenloop.mcp.answers import VerifiedReply, answer_of_verification, reply
+from greenloop.core.records.outcome import Evidence
+from greenloop.mcp.answers import (
+    LONGEST,
+    FailureAnswer,
+    VerifiedAnswer,
+    VerifiedReply,
+    below,
+    failure_of,
+    first_of,
+    reply,
+    shorten,
+)
 from greenloop.mcp.arguments import Cases, Root, Seconds, Text
 from greenloop.mcp.context import ServiceContext, service_of, tell_errors
 from greenloop.mcp.progress import report_progress
+from greenloop.wording.next_step import next_step, why_not_proven
+from greenloop.wording.notes import list_beyond
 
 
 @tell_errors
@@ -83,4 +96,44 @@ async def verify(
                 require=require,
             )
             result = await verify_tests(request, settings=settings, report_status=report, report_left=left)
-    return reply(answer_of_verification(result, cases))
+    return reply(answer(result, cases))
+
+
+def answer(result: Verification, cases: str) -> VerifiedAnswer:
+    """The answer for a verification; `cases` is the place below which they are listed."""
+    beyond = Evidence(differences=result.differences, noticed=result.noticed, unfinished=result.unfinished)
+    by_id = {case.id: case for case in (*result.cases, *result.new.cases)}
+    failed = dict.fromkeys((*result.failed, *result.new_failing))
+    lists, left_out = first_of(
+        {
+            "failed": [
+                failure_of(by_id[name]) if name in by_id else FailureAnswer(id=name, outcome="missing")
+                for name in failed
+            ],
+            "tampered": dict.fromkeys(each.case for each in result.tampered if each.case),
+            "fixed": result.fixed,
+            "already_failing": result.already_failing,
+            "still_failing": result.still_failing,
+            "known_failing": result.known_failing,
+            "flaky": result.flaky,
+            "changed_tests": sorted((*result.changed, *result.removed)),
+            "judging_changes": [f"{each} {result.because}".strip() for each in result.judging_changes],
+            "not_proven": [f"{case}: {shorten(why)}" for case, why in result.unearned.items()],
+            "notes": map(shorten, (*list_beyond(beyond), *result.changes, *result.notes)),
+        }
+    )
+    return VerifiedAnswer(
+        verified=result.is_proven,
+        state=result.state.value,
+        reason=shorten(result.reason or why_not_proven(result.unearned), 3 * LONGEST),
+        next=next_step(result.state.value),
+        base=f"{result.revision} ({result.base[:12]})" if result.base else result.revision,
+        passed=sum(case.passed for case in result.cases),
+        proven_apart=len(result.apart),
+        ran_in_one_process=len(result.together),
+        left_out=left_out,
+        cases=below(result.cases, cases, result.before),
+        sandbox=result.sandbox,
+        seconds=round(result.seconds, 1),
+        **lists,
+    )
