@@ -6,12 +6,11 @@ import pytest
 from lsprotocol import types as lsp
 from pygls.workspace import PositionCodec
 
-from greenloop.core.text.diff import split_lines
+from greenloop.core.text.diff import contains, split_lines
 from greenloop.lsp.client_settings import section
 from greenloop.lsp.connection.convert import (
     DocumentEdit,
     action_kind,
-    contains,
     line_range,
     old_line,
     text_edits,

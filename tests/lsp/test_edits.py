@@ -61,7 +61,7 @@ async def test_a_merge_that_fails_its_tests_is_kept_and_not_applied(editor):
     editor.change("m.py", "BREAK = 1\n" + FILES["m.py"])
     await editor.call("test/go")
     assert not (await editor.reply(number))["result"]["applied"]
-    await editor.told("the merged result does not pass the tests")
+    await editor.told("the result fails with that change")
     assert not editor.edits
 
 
@@ -373,7 +373,7 @@ async def test_without_edits_declared_a_merge_that_fails_is_not_offered(editor):
     editor.change("m.py", "BREAK = 1\n" + FILES["m.py"])
     await editor.call("test/go")
     await editor.reply(number)
-    await editor.told("the merged result does not pass the tests")
+    await editor.told("the result fails with that change")
     assert not [a for a in await editor.actions() if a["title"].startswith("Apply")]
 
 
@@ -638,7 +638,7 @@ async def test_a_test_changed_meanwhile_is_run_again_before_its_result_lands(edi
     editor.change("test_m.py", FILES["test_m.py"] + "\n\nBREAK = 1\n")
     await editor.call("test/go")
     assert not (await editor.reply(number))["result"]["applied"]
-    await editor.told("the merged result does not pass the tests")
+    await editor.told("the result fails with that change")
     assert not editor.edits
 
 

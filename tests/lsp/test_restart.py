@@ -226,7 +226,7 @@ async def test_its_tests_are_others_now_and_fail(editor, kept, project):
     (project / "test_m.py").write_text(FILES["test_m.py"] + "    BREAK = 1\n")
     await begin(editor)
     await editor.action("Apply refined double")
-    await editor.told("the merged result does not pass the tests")
+    await editor.told("the result fails with that change")
     assert not editor.edits
 
 

@@ -16,7 +16,7 @@ from greenloop.core.errors import GreenloopError, WorkspaceError
 from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.core.text.diff import merge
+from greenloop.core.text.diff import contains, merge
 from greenloop.core.text.encoding import Encoding, declared_encoding, decode, encode
 from greenloop.project.atomic_write import write_atomically
 
@@ -94,25 +94,44 @@ async def plan_changes(
     files that the result relies on.
     Raises `WorkspaceError` where the changes overlap, a file to change was deleted, or the merged texts fail.
     """
-    paths = changed_paths(outcome)
-    changes = [plan_change(path, outcome, await files.read(path)) for path in paths]
-    stale: dict[str, bytes | None] = {change.path: change.new for change in changes if change.is_merged}
-    for path, text in originals.items():
-        if path not in paths and is_stale(data := await files.read(path), text):
-            stale[path] = data
+    current = {path: await files.read(path) for path in {**dict.fromkeys(changed_paths(outcome)), **originals}}
+    changes = plan_texts(outcome, current)
+    stale = find_stale(changes, originals, current)
     if not stale:
         return changes
     names = ", ".join(stale)
     if passes_again is None:
         raise WorkspaceError(f"{names} changed since the run.", remedy=KEPT_IN_HISTORY)
     report_status(f"{names} changed during the run; the result is verified again with that change.")
-    # The current texts count, not those that the run saw.
-    current = {path: data for path, data in stale.items() if data is not None}
-    if not await passes_again({**current, **{change.path: change.new for change in changes}}):
+    if not await passes_again(texts_to_verify(changes, stale)):
         raise WorkspaceError(
             f"{names} changed during the run, and the result fails with that change.", remedy=KEPT_IN_HISTORY
         )
     return changes
+
+
+def plan_texts(outcome: Outcome, current: Mapping[str, bytes | None]) -> list[FileChange]:
+    """The changes that bring the outcome into these files, merged where they changed; nothing is verified again.
+
+    Raises `WorkspaceError` where the changes overlap, or a file to change was deleted.
+    """
+    return [plan_change(path, outcome, current[path]) for path in changed_paths(outcome)]
+
+
+def find_stale(
+    changes: Sequence[FileChange], originals: Mapping[str, str | None], current: Mapping[str, bytes | None]
+) -> dict[str, bytes | None]:
+    """The files with other texts than those that the verdict relies on, as the result leaves them."""
+    changed = {change.path for change in changes}
+    others = {path: current[path] for path, text in originals.items() if path not in changed}
+    stale: dict[str, bytes | None] = {change.path: change.new for change in changes if change.is_merged}
+    return stale | {path: data for path, data in others.items() if is_stale(data, originals[path])}
+
+
+def texts_to_verify(changes: Sequence[FileChange], stale: Mapping[str, bytes | None]) -> dict[str, bytes]:
+    """The current texts, not those that the run saw, with the changes in them."""
+    current = {path: data for path, data in stale.items() if data is not None}
+    return {**current, **{change.path: change.new for change in changes}}
 
 
 async def passes_again(problem: Problem, texts: Mapping[str, bytes], *, settings: Settings) -> bool:
@@ -191,23 +210,13 @@ def plan_change(path: str, outcome: Outcome, old_data: bytes | None) -> FileChan
         raise WorkspaceError(
             f"{path} changed during the run and cannot be read: {error}", remedy=KEPT_IN_HISTORY
         ) from error
-    merged = merge_text(path, before, after, current)
-    new = old_data if merged == current else _encode(path, merged, encoding)
-    return FileChange(path=path, old=old_data, new=new, is_merged=current not in (before, after))
-
-
-def merge_text(path: str, before: str | None, after: str, current: str) -> str:
-    """The text of a file with the result's change, and with what was changed during the run.
-
-    Raises `WorkspaceError` where the two changes overlap.
-    """
-    if current in (before, after):
-        return after
+    if contains(before or "", after, current):
+        return FileChange(path=path, old=old_data, new=old_data, is_merged=False)
     merged = merge(before, after, current) if before is not None else None
     if merged is None:
         event = "appeared" if before is None else "changed at the same place"
         raise WorkspaceError(f"{path} {event} during the run.", remedy=KEPT_IN_HISTORY)
-    return merged
+    return FileChange(path=path, old=old_data, new=_encode(path, merged, encoding), is_merged=current != before)
 
 
 def is_stale(data: bytes | None, text: str | None) -> bool:

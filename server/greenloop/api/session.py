@@ -10,7 +10,7 @@ from typing import Any
 
 from greenloop.api import history, result_files
 from greenloop.api.pool import SandboxPool
-from greenloop.api.result_files import DiskFiles, FileChange, Files, may_write
+from greenloop.api.result_files import DiskFiles, FileChange, Files, has_passed, may_write
 from greenloop.api.state import SessionState
 from greenloop.core.errors import UsageError
 from greenloop.core.events import Event
@@ -58,6 +58,7 @@ class RefineSession:
         self._report_status, self._on_event = report_status, on_event
         self._task: asyncio.Task[Outcome] | None = None
         self._work: asyncio.Task[Any] | None = None
+        self._passed_again: dict[str, bytes] = {}
 
     @property
     def problem(self) -> Problem | None:
@@ -171,10 +172,15 @@ class RefineSession:
         relied_on = problem.originals if originals is None else originals
 
         async def passes_again(texts: dict[str, bytes]) -> bool:
+            if self.is_proven(texts):
+                return True
             gone = {path for path in problem.buffers if path in relied_on and await current.read(path) is None}
             buffers = {path: data for path, data in problem.buffers.items() if path not in gone}
             now = replace(problem, buffers=buffers)
-            return await result_files.passes_again(now, to_sandbox(texts), settings=self.settings)
+            reverify = getattr(self._engine, "reverify", after_run.reverify)
+            if has_passed(await reverify(now, to_sandbox(texts), settings=self.settings)):
+                self._passed_again = texts
+            return self.is_proven(texts)
 
         return await result_files.plan_changes(
             result,
@@ -183,6 +189,10 @@ class RefineSession:
             passes_again=passes_again,
             report_status=report_status or self._report_status,
         )
+
+    def is_proven(self, texts: Mapping[str, bytes]) -> bool:
+        """Do the tests pass over these merged texts, as far as they ran? An unsolved result needs no proof."""
+        return texts == self._passed_again or (self.outcome is not None and not self.outcome.solved)
 
     async def write(
         self,

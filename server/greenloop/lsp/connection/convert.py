@@ -89,29 +89,6 @@ def old_line(old: str, new: str) -> LineMap:
     return lambda line: table.get(line, 0)
 
 
-def contains(before: str, after: str, current: str) -> bool:
-    """Whether `current` contains every change from `before` to `after`, whatever else was typed around it."""
-    if current in (before, after):
-        return current == after
-    if not {*split_lines(after)} - {*split_lines(before)} <= {*split_lines(current)}:
-        # Called at every keystroke: this check avoids diffing the whole text.
-        return False
-    shift, later_changes = 0, diff_hunks(after, current)
-    for hunk in diff_hunks(before, after):
-        start, end = hunk.start + shift, hunk.start + shift + len(hunk.lines)
-        shift += len(hunk.lines) - (hunk.end - hunk.start)
-        # A deletion counts as undone when other text is in its place.
-        deleted = start == end and any(change.start <= start <= change.end for change in later_changes)
-        if deleted or any(change.start < end and start < change.end for change in later_changes):
-            return False
-    # Among several equal lines, one more or one less can be matched where nothing was changed.
-    return _size(later_changes) <= _size(diff_hunks(before, current))
-
-
-def _size(changes: Sequence[Hunk]) -> int:
-    return sum(hunk.end - hunk.start + len(hunk.lines) for hunk in changes)
-
-
 def action_kind(
     preferred: lsp.CodeActionKind, only: Sequence[str | lsp.CodeActionKind] | None
 ) -> lsp.CodeActionKind | None:

@@ -8,24 +8,29 @@ no buffer is changed whose file another program has written meanwhile.
 from __future__ import annotations
 
 import asyncio
+import functools
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from greenloop.api.result_files import has_passed
-from greenloop.core.errors import GreenloopError
-from greenloop.core.text.diff import diff_hunks, with_plain_ends
+from greenloop import api
+from greenloop.api.result_files import FileChange
+from greenloop.core.errors import GreenloopError, WorkspaceError
+from greenloop.core.text.diff import contains, diff_hunks, with_plain_ends
 from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.client import after_reply
-from greenloop.lsp.connection.convert import contains
-from greenloop.lsp.documents import notebook_requests
-from greenloop.lsp.documents.disk import encode_as_saved, on_disk
+from greenloop.lsp.documents.disk import on_disk
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.engines import Engines
-from greenloop.lsp.runs.edit_plan import EditPlanner, TextChange, new_texts
+from greenloop.lsp.runs.edit_plan import EditPlan, EditPlanner, TextChange
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.run import ApplyResult, Phase, Run
+
+if TYPE_CHECKING:
+    from greenloop.api.session import RefineSession
 
 # Seconds. A didChange was seen 1.6 s after the reply. An editor may ask its user before it replies; if that takes
 # longer, the change is noticed when it arrives.
@@ -38,6 +43,20 @@ ROUNDS = 3
 # and how long it is waited for.
 QUIET = 0.3
 PATIENCE = 20.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class EditorFiles:
+    """The files of a run for the façade: read from the editor's texts, changed by one edit that `send` sends."""
+
+    texts: Mapping[str, bytes | None]
+    send: Callable[[], Awaitable[None]]
+
+    async def read(self, path: str) -> bytes | None:
+        return self.texts.get(path)
+
+    async def write(self, changes: Sequence[FileChange]) -> None:  # noqa: ARG002 - `send` has them as the editor's texts
+        await self.send()
 
 
 class EditApplier:
@@ -57,35 +76,46 @@ class EditApplier:
         if not run.changes:
             return ApplyResult(applied=False, reason="there is nothing to apply")
         planner, can_send = self.planner, self._client.capabilities.apply_edit
-        has_versions = self._client.capabilities.document_changes
+        has_versions, session = self._client.capabilities.document_changes, await self._session(run)
         for _round in range(ROUNDS):
             if can_send and not has_versions and not await self._documents.wait_for_quiet(QUIET, PATIENCE):
                 # An edit without version is applied to whatever text the editor has by then.
                 break
-            texts = planner.current_texts(run)
+            texts = planner.texts(run)
             # Comparing long texts takes time, in which the user may type.
-            changes = await asyncio.to_thread(planner.plan_for, run, texts)
-            if planner.current_texts(run) != texts:
+            plan = await asyncio.to_thread(planner.plan, run, texts)
+            if planner.texts(run) != texts:
                 continue
-            if isinstance(changes, ApplyResult):
-                return changes
-            if not changes:
-                run.result.applied, run.result.lines = True, await asyncio.to_thread(_changed_lines, run)
-                return ApplyResult(applied=True)
-            if reason := planner.conflict_reason(run, changes):
-                return ApplyResult(applied=False, reason=reason)
-            if planner.is_proven(run, changes):
-                if can_send:
-                    return await self._send(run, changes)
-                is_merged = any(change.merged for change in changes)
-                reason = "this editor accepts edits only from a code action"
-                return ApplyResult(applied=False, merged=is_merged, reason=reason, by_action=True)
-            verified_texts = planner.other_texts(run) | new_texts(changes)
-            reason = await self._reverify(run, new_texts(changes))
-            if reason:
-                return ApplyResult(applied=False, reason=reason)
-            run.result.verified_texts = verified_texts
+            if plan.reason:
+                return ApplyResult(applied=False, reason=plan.reason)
+            files = EditorFiles(texts=planner.as_saved(run, texts), send=functools.partial(self._send, run, plan))
+            try:
+                if plan.changes and not plan.is_proven:
+                    await session.plan(
+                        files,
+                        outcome=planner.outcome(run),
+                        originals=planner.originals(run),
+                        to_sandbox=functools.partial(planner.sandbox_files, run),
+                        report_status=functools.partial(self._runs.set_status, run),
+                    )
+                    if planner.texts(run) != texts:
+                        continue
+                if plan.changes and not can_send:
+                    reason = "this editor accepts edits only from a code action"
+                    return ApplyResult(applied=False, merged=plan.merged, reason=reason, by_action=True)
+                await session.write(plan.files, files)
+            except GreenloopError as error:
+                return ApplyResult(applied=False, reason=str(error).rstrip("."))
+            return ApplyResult(applied=True, merged=plan.merged and bool(plan.changes))
         return ApplyResult(applied=False, reason="the text keeps changing")
+
+    async def _session(self, run: Run) -> RefineSession:
+        """The session of the run; for one of an earlier server, a session with its result."""
+        if run.session is None:
+            engine = await self._engines.engine()
+            request = api.RefineRequest(root=run.root, target=run.target.selector)
+            run.session = api.RefineSession(request, settings=run.settings, state=run.progress, engine=engine)
+        return run.session
 
     def edit_for_action(self, run: Run, changes: Sequence[TextChange]) -> lsp.WorkspaceEdit:
         """The edit for a code action that contains it. The editor does not report its choice; the text shows it."""
@@ -106,35 +136,15 @@ class EditApplier:
                 with_plain_ends(before), with_plain_ends(after), with_plain_ends(current)
             ):
                 return None
-        return _mark_applied(run)
+        _mark_applied(run)
+        return ApplyResult(applied=True)
 
-    async def _reverify(self, run: Run, texts: dict[str, str]) -> str:
-        """Why the merged texts are not verified; empty where the tests pass with them."""
-        if run.started is None:
-            return "the text changed in the meantime"
-        run.progress.status = "verifying the result merged with your edits"
-        engine = await self._engines.engine()
-        notebook = self._documents.notebook(run.root / run.target.path, run.root)
-        current = self._unsaved_at_start(run) | self._documents.open_texts(run.root) | texts
-        files = {path: encode_as_saved(text, run.root / path) for path, text in current.items()}
-        try:
-            if notebook is not None:
-                files |= await asyncio.to_thread(notebook_requests.merged_buffers, run.target, notebook, texts)
-            verdict = await engine.reverify(run.started.problem, files, settings=run.settings)
-        except GreenloopError as error:
-            return f"the text changed in the meantime, and the merged result could not be verified: {error}"
-        if has_passed(verdict):
-            return ""
-        return "the text changed in the meantime, and the merged result does not pass the tests"
-
-    def _unsaved_at_start(self, run: Run) -> dict[str, str]:
-        """The current texts of files that had unsaved changes when the run began."""
-        unsaved_files = run.started.problem.buffers if run.started else {}
-        texts = {path: self._documents.text(run.root / path) for path in unsaved_files}
-        return {path: text for path, text in texts.items() if text is not None}
-
-    async def _send(self, run: Run, changes: Sequence[TextChange]) -> ApplyResult:
-        documents = self._documents
+    async def _send(self, run: Run, plan: EditPlan) -> None:
+        """Sends the edit, and returns when the text has it. Raises `WorkspaceError` where it does not get there."""
+        documents, changes = self._documents, plan.changes
+        if not changes:
+            run.result.applied, run.result.lines = True, await asyncio.to_thread(_changed_lines, run)
+            return
         if run.running:
             run.phase = Phase.LANDING
             self._runs.set_status(run, "applying the result")
@@ -166,8 +176,8 @@ class EditApplier:
         if not is_applied() and not (says_applied and is_applied(visible_changes)):
             detail = clean_for_display(getattr(reply, "failure_reason", None) or "")
             reason = "the editor did not apply it" + (f" ({detail})" if detail else "")
-            return ApplyResult(applied=False, reason=reason)
-        return await asyncio.to_thread(_mark_applied, run, merged=any(change.merged for change in changes))
+            raise WorkspaceError(reason)
+        await asyncio.to_thread(_mark_applied, run)
 
     def _contains_change(self, run: Run, change: TextChange, disk_texts: Mapping[str, str | None]) -> bool:
         """Whether the text now contains the change, whatever was typed since."""
@@ -184,11 +194,10 @@ def _expect(run: Run, changes: Sequence[TextChange]) -> None:
     run.result.sent_at = time.monotonic()
 
 
-def _mark_applied(run: Run, *, merged: bool = False) -> ApplyResult:
+def _mark_applied(run: Run) -> None:
     result = run.result
     result.applied_texts, result.sent_texts, result.applied = result.sent_texts, {}, True
     result.lines = _changed_lines(run)
-    return ApplyResult(applied=True, merged=merged)
 
 
 def _changed_lines(run: Run) -> tuple[tuple[str, int], ...]:

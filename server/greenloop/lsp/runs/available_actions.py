@@ -114,10 +114,10 @@ class AvailableActions:
             return [command(title, "greenloop.apply", run_argument(uri, run))]
         if self._client.capabilities.action_literals:
             # This editor accepts an edit only in the action; it is made for the current text, so it always fits.
-            changes = self._planner.plan(run)
-            if isinstance(changes, list) and changes:
-                if self._planner.is_proven(run, changes):
-                    return [lsp.CodeAction(title=title, edit=self._applier.edit_for_action(run, changes))]
+            plan = self._planner.plan(run)
+            if plan.changes:
+                if plan.is_proven:
+                    return [lsp.CodeAction(title=title, edit=self._applier.edit_for_action(run, plan.changes))]
                 return [command(f"{VERIFY}: {run.changed_name}", "greenloop.apply", run_argument(uri, run))]
         return []
 

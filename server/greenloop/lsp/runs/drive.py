@@ -32,7 +32,6 @@ from greenloop.lsp.runs.apply_edit import EditApplier
 from greenloop.lsp.runs.editor_model import AnswerStreams
 from greenloop.lsp.runs.editor_user import ApplyConfirmation, EditorUser
 from greenloop.lsp.runs.model_setup import ModelSetup
-from greenloop.lsp.runs.restore import record_applied
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.run import ApplyResult, Phase, Run, RunRequest
 from greenloop.wording.outcome import describe_improvement
@@ -98,7 +97,6 @@ class RunDriver:
             return
         apply_result = await self._applier.apply(run)
         if apply_result.applied:
-            await record_applied(run)
             self._runs.notify_list_changed()
         self._notifications.end(run, outcome, apply_result)
         self._run_diagnostics.publish(run)
@@ -192,7 +190,7 @@ class RunDriver:
         if (notebook := self._documents.notebook(run.root / run.target.path, run.root)) is not None:
             run.prepared = prepared = await asyncio.to_thread(notebook_requests.prepare, run.target, notebook)
             request, settings = notebook_requests.adapt_request(request, prepared, settings)
-        session = api.RefineSession(
+        run.session = session = api.RefineSession(
             request,
             settings=settings,
             user=EditorUser(self._editor.client, self._runs, run),
@@ -233,10 +231,7 @@ class RunDriver:
         if run.settings.apply == "ask" and not await self._confirmation.confirm(run, outcome):
             return None
         run.progress.status = "applying the result"
-        apply_result = await self._applier.apply(run)
-        if apply_result.applied:
-            await record_applied(run)
-        return apply_result
+        return await self._applier.apply(run)
 
     # -- what is shown ----------------------------------------------------------------------------------------------
 

@@ -1,39 +1,49 @@
-"""Plans the edit that brings a result into the current texts, merged three-way with what the user typed since.
+"""The files of a run as the editor has them, and the edit that brings a result into them.
 
+How a result is merged with what was typed since, and when that is verified again, is decided in `api/result_files.py`.
 It must not know how an edit is sent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from lsprotocol import types as lsp
 
-from greenloop.api.result_files import merge_text
+from greenloop.api.result_files import FileChange, find_stale, plan_texts, texts_to_verify
 from greenloop.core.errors import WorkspaceError
-from greenloop.lsp.connection.convert import DocumentEdit, contains, workspace_edit
-from greenloop.lsp.documents.disk import normalize, restore_style
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.text.encoding import decode
+from greenloop.lsp.connection.convert import DocumentEdit, workspace_edit
+from greenloop.lsp.documents import notebook_requests
+from greenloop.lsp.documents.disk import encode_as_saved, normalize, restore_style
 from greenloop.lsp.documents.notebooks import cell_changes
 from greenloop.lsp.editor import Editor
-from greenloop.lsp.state.run import ApplyResult, Run
+from greenloop.lsp.state.run import Run
 
 
 @dataclass(frozen=True, kw_only=True)
 class TextChange:
-    """The change of one file: its current text (None: it does not exist yet), and the text with the result.
-
-    `merged`: the current text is not the one that the run began with.
-    """
+    """The change of one file: the editor's text (None: it does not exist yet), and the text with the result."""
 
     path: str
     current: str | None
     new: str
-    merged: bool
 
 
-def new_texts(changes: Sequence[TextChange]) -> dict[str, str]:
-    return {change.path: change.new for change in changes}
+@dataclass(frozen=True, kw_only=True)
+class EditPlan:
+    """The changes that remain, for the façade and for the editor, or the `reason` why there can be none.
+
+    `merged`: with what the user typed since; `is_proven`: the result was verified with exactly these texts.
+    """
+
+    files: Sequence[FileChange] = ()
+    changes: Sequence[TextChange] = ()
+    merged: bool = False
+    is_proven: bool = True
+    reason: str = ""
 
 
 class EditPlanner:
@@ -42,39 +52,64 @@ class EditPlanner:
     def __init__(self, editor: Editor) -> None:
         self._client, self._documents = editor.client, editor.documents
 
-    def plan(self, run: Run) -> list[TextChange] | ApplyResult:
-        """The remaining change of each file's current text; an `ApplyResult` with the reason if it is not possible."""
-        changes = self.plan_for(run, self.current_texts(run))
-        if isinstance(changes, list) and (reason := self.conflict_reason(run, changes)):
-            return ApplyResult(applied=False, reason=reason)
-        return changes
+    def texts(self, run: Run) -> dict[str, str | None]:
+        """The current texts of the files that the result changes, or was verified with."""
+        return {path: self._documents.text(run.root / path) for path in {**run.changes, **self.originals(run)}}
 
-    def current_texts(self, run: Run) -> dict[str, str | None]:
-        """The current texts of the files that the result changes."""
-        return {path: self._documents.text(run.root / path) for path in run.changes}
+    def as_saved(self, run: Run, texts: Mapping[str, str | None]) -> dict[str, bytes | None]:
+        """The files as the editor would save these texts, but with plain line ends, as the engine has them."""
+        return {
+            path: None if text is None else encode_as_saved(normalize(text), run.root / path)
+            for path, text in texts.items()
+        }
 
-    def plan_for(self, run: Run, texts: Mapping[str, str | None]) -> list[TextChange] | ApplyResult:
-        """As `plan`, for given texts and without regard to conflicts. Long texts take time: call it in a thread."""
-        outcome, changes = run.outcome, []
-        assert outcome is not None
-        for path, after in run.changes.items():
-            before, current = outcome.before.get(path), texts[path]
-            if before is None and current is None and not self._client.capabilities.create_files:
-                return ApplyResult(applied=False, reason=f"this editor cannot create {path}")
-            if before is not None and current is None:
-                return ApplyResult(applied=False, reason=f"{path} was deleted during the run")
-            old, new, actual = normalize(before or ""), normalize(after), normalize(current or "")
-            if current is not None and contains(old, new, actual):
-                continue
-            try:
-                merged_text = merge_text(path, old, new, actual)
-            except WorkspaceError as error:
-                return ApplyResult(applied=False, reason=str(error).rstrip("."))
-            text = restore_style(current, merged_text) if current else after
-            changes.append(TextChange(path=path, current=current, new=text, merged=actual != old))
-        return changes
+    def outcome(self, run: Run) -> Outcome:
+        """The run's outcome, as it compares with `as_saved`."""
+        assert run.outcome is not None
+        before = {path: None if text is None else normalize(text) for path, text in run.outcome.before.items()}
+        return replace(
+            run.outcome, before=before, after={path: normalize(text) for path, text in run.outcome.after.items()}
+        )
 
-    def conflict_reason(self, run: Run, changes: Sequence[TextChange]) -> str:
+    def originals(self, run: Run) -> dict[str, str | None]:
+        """The texts that the result was verified with; of an earlier server's run whose tests changed, none of them."""
+        originals = run.started.problem.originals if run.started else {}
+        if run.result.tests_changed:
+            return dict.fromkeys(originals)
+        return {path: None if text is None else normalize(text) for path, text in originals.items()}
+
+    def plan(self, run: Run, texts: Mapping[str, str | None] | None = None) -> EditPlan:
+        """The remaining changes of these texts, by default the current ones. Long texts take time."""
+        texts = self.texts(run) if texts is None else texts
+        outcome, data = self.outcome(run), self.as_saved(run, texts)
+        for path in run.changes:
+            if outcome.before.get(path) is None and texts[path] is None and not self._client.capabilities.create_files:
+                return EditPlan(reason=f"this editor cannot create {path}")
+        try:
+            planned = plan_texts(outcome, data)
+        except WorkspaceError as error:
+            return EditPlan(reason=str(error).rstrip("."))
+        changes = [*self._text_changes(run, planned, texts)]
+        if reason := self._conflict_reason(run, changes):
+            return EditPlan(reason=reason)
+        stale = find_stale(planned, self.originals(run), data)
+        is_proven = not stale or not outcome.solved
+        if not is_proven and run.session is not None:
+            is_proven = run.session.is_proven(texts_to_verify(planned, stale))
+        merged = any(change.is_merged for change in planned)
+        return EditPlan(files=planned, changes=changes, merged=merged, is_proven=is_proven)
+
+    def _text_changes(
+        self, run: Run, planned: Sequence[FileChange], texts: Mapping[str, str | None]
+    ) -> Iterator[TextChange]:
+        for change in planned:
+            if change.new != change.old:
+                current, text = texts[change.path], decode(change.new)[0]
+                # A new file has the line ends of the result, any other those of the editor.
+                new = restore_style(current, text) if current else run.changes[change.path]
+                yield TextChange(path=change.path, current=current, new=new)
+
+    def _conflict_reason(self, run: Run, changes: Sequence[TextChange]) -> str:
         """Why a file cannot take its change (it changed on disk, or a change spans cells); empty where all can."""
         for change in changes:
             path = run.root / change.path
@@ -85,26 +120,19 @@ class EditPlanner:
                 return reason
         return ""
 
-    def is_proven(self, run: Run, changes: Sequence[TextChange]) -> bool:
-        """Whether a result was verified with exactly the current texts; True for an unsolved one without proof."""
-        if run.outcome is None or not run.outcome.solved:
-            return True
-        is_merged = any(change.merged for change in changes)
-        if is_merged and not run.result.verified_texts:
-            return False
-        others = self.other_texts(run)
-        if run.result.verified_texts == others | new_texts(changes):
-            return True
-        originals = run.started.problem.originals if run.started else {}
-        is_unchanged = all(normalize(originals[path] or "") == text for path, text in others.items())
-        return is_unchanged and not is_merged and not run.result.tests_changed
+    def sandbox_files(self, run: Run, files: Mapping[str, bytes]) -> dict[str, bytes]:
+        """What the sandbox sees of the merged files, with all open texts, and those that were unsaved at the start.
 
-    def other_texts(self, run: Run) -> dict[str, str]:
-        """The current texts of files that the result was verified with and does not change."""
-        others = run.started.problem.originals if run.started else {}
-        return {
-            path: normalize(self._documents.text(run.root / path) or "") for path in others if path not in run.changes
-        }
+        Raises `UsageError` for a notebook that no longer has the target.
+        """
+        unsaved = run.started.problem.buffers if run.started else {}
+        texts = {path: self._documents.text(run.root / path) for path in unsaved} | self._documents.open_texts(run.root)
+        current = {path: encode_as_saved(text, run.root / path) for path, text in texts.items() if text is not None}
+        notebook = self._documents.notebook(run.root / run.target.path, run.root)
+        if notebook is None:
+            return {**current, **files}
+        merged = {path: decode(data)[0] for path, data in files.items()}
+        return {**current, **files, **notebook_requests.merged_buffers(run.target, notebook, merged)}
 
     def workspace_edit(self, run: Run, changes: Sequence[TextChange]) -> lsp.WorkspaceEdit:
         """The changes as an edit of the editor's documents."""

@@ -126,8 +126,7 @@ class ApplyConfirmation:
         declared `review` shows it on its own, after the run.
         """
         if self._client.capabilities.review:
-            changes = self._planner.plan(run)
-            run.result.awaits_review = isinstance(changes, list) and bool(changes)
+            run.result.awaits_review = bool(self._planner.plan(run).changes)
             return not run.result.awaits_review
         if not self._client.capabilities.questions:
             return False
@@ -149,8 +148,8 @@ class ApplyConfirmation:
 
         The diff is empty where nothing can be applied now.
         """
-        changes = self._planner.plan(run)
-        if not isinstance(changes, list) or not changes:
+        changes = self._planner.plan(run).changes
+        if not changes:
             return False, None, ""
         before, after = {each.path: each.current for each in changes}, {each.path: each.new for each in changes}
         diff = name_cells(self._documents, run, pages.diff(before, after))

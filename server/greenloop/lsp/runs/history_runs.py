@@ -21,9 +21,8 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec, Target
-from greenloop.core.text.diff import merge, with_plain_ends
+from greenloop.core.text.diff import contains, merge, with_plain_ends
 from greenloop.core.text.encoding import decode
-from greenloop.lsp.connection.convert import contains
 from greenloop.lsp.documents.disk import bytes_of, encode_as_saved, is_same_text
 from greenloop.lsp.runs.runs import KEPT
 from greenloop.lsp.state.run import Phase, Run, RunRequest, RunResult

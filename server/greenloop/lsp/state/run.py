@@ -26,6 +26,7 @@ from greenloop.lsp.state.questions import Question
 
 if TYPE_CHECKING:
     from greenloop.api.notebook_targets import NotebookTarget
+    from greenloop.api.session import RefineSession
 
 
 class Phase(StrEnum):
@@ -92,8 +93,7 @@ class RunResult:
 
     `refusal` is the sentence that ended the run without an outcome, `refusal_code` its kind.
     `awaits_review`: the client shows the result to the user, who applies or discards it.
-    `verified_texts` are those with which it was verified again, after the user's edits. `tests_changed`: it is a run of
-    an earlier server, and its tests have changed since.
+    `tests_changed`: it is a run of an earlier server, and its tests have changed since.
     `sent_texts` has, by path, the text to be replaced and its replacement; `applied_texts` those really applied.
     `lines` are the first changed ones of each file (workspace path, 1-based line) once it was applied.
     """
@@ -102,7 +102,6 @@ class RunResult:
     refusal: str = ""
     refusal_code: str = ""
     awaits_review: bool = False
-    verified_texts: dict[str, str] = field(default_factory=dict)
     tests_changed: bool = False
     sent_texts: dict[str, tuple[str, str]] = field(default_factory=dict)
     sent_at: float = 0.0
@@ -128,7 +127,8 @@ class Run:
     """One request to refine one target, and its state.
 
     `runs_ahead` counts the runs before it while it is queued. `question` is the one it waits for. `prepared` is the
-    engine's input in a notebook. `is_over` is set when its end has been reported.
+    engine's input in a notebook, `session` the façade's, which an earlier server's run gets when it is applied.
+    `is_over` is set when its end has been reported.
     """
 
     request: RunRequest
@@ -139,6 +139,7 @@ class Run:
     runs_ahead: int = 0
     question: Question | None = None
     prepared: NotebookTarget | None = None
+    session: RefineSession | None = None
     cancelled: bool = False
     ended_at: float = 0.0
     work: asyncio.Task[Any] | None = None
