@@ -51,10 +51,10 @@ from greenloop.lsp.runs.apply_edit import EditApplier
 from greenloop.lsp.runs.available_actions import AvailableActions
 from greenloop.lsp.runs.background_tasks import LongTasks, Prewarmer
 from greenloop.lsp.runs.drive import RunDriver
+from greenloop.lsp.runs.earlier_runs import RunRestorer
 from greenloop.lsp.runs.editor_model import AnswerStreams
 from greenloop.lsp.runs.goals import GoalChoices
 from greenloop.lsp.runs.requests import RunStarter
-from greenloop.lsp.runs.restore import RunRestorer
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.runs.text_changes import TextChanges
 from greenloop.lsp.state.results import TestResults

@@ -15,7 +15,7 @@ from pygls.lsp.server import LanguageServer
 from greenloop.lsp.documents import locations
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
-from greenloop.lsp.runs.restore import RunRestorer
+from greenloop.lsp.runs.earlier_runs import RunRestorer
 from greenloop.lsp.runs.text_changes import TextChanges
 from greenloop.lsp.testing.scheduler import TestScheduler
 

@@ -14,7 +14,7 @@ from greenloop.lsp.editor import Editor
 from greenloop.lsp.features import troubleshooting, workspace
 from greenloop.lsp.features.runs import RunPublisher
 from greenloop.lsp.process_end import ProcessEnd
-from greenloop.lsp.runs.restore import RunRestorer
+from greenloop.lsp.runs.earlier_runs import RunRestorer
 
 
 def register(

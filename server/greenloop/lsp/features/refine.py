@@ -10,6 +10,7 @@ from lsprotocol.types import Location
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
+from greenloop import api
 from greenloop.core.docstrings.literals import parse_literal_input
 from greenloop.core.records.outcome import StopReason, Verified
 from greenloop.lsp.connection.messages import REFINE, AnswerParams, answer_params, command_argument, refine_params
@@ -21,7 +22,6 @@ from greenloop.lsp.presenters.test_diagnostics import FailingTests
 from greenloop.lsp.runs.background_tasks import LongTasks
 from greenloop.lsp.runs.drive import RunDriver
 from greenloop.lsp.runs.requests import RunStarter, command_scope, newest_offered, run_filter
-from greenloop.lsp.runs.restore import record_discarded
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.questions import Question, UserReply
 from greenloop.lsp.state.run import Run
@@ -114,7 +114,8 @@ def register(
         for run in [run for run in runs if is_meant(run) and not run.running]:
             run_diagnostics.remove(run)
             runs.discard(run)
-            tasks.spawn(record_discarded(run))
+            if run.outcome is not None:
+                tasks.spawn(asyncio.to_thread(api.history.discard, run.outcome.run))
 
     @server.command("greenloop.answer")
     def answer(*arguments: Any) -> None:

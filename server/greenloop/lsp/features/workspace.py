@@ -17,7 +17,7 @@ from greenloop.lsp.documents.disk import path_of
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.engines import Engines
 from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
-from greenloop.lsp.runs.restore import RunRestorer
+from greenloop.lsp.runs.earlier_runs import RunRestorer
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.testing.scheduler import TestScheduler
 

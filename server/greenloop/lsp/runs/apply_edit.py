@@ -25,6 +25,7 @@ from greenloop.lsp.connection.client import after_reply
 from greenloop.lsp.documents.disk import on_disk
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.engines import Engines
+from greenloop.lsp.runs import edit_plan
 from greenloop.lsp.runs.edit_plan import EditPlan, EditPlanner, TextChange
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.run import ApplyResult, Phase, Run
@@ -73,7 +74,7 @@ class EditApplier:
             return await self._apply(run)
 
     async def _apply(self, run: Run) -> ApplyResult:
-        if not run.changes:
+        if run.outcome is None or not run.changes:
             return ApplyResult(applied=False, reason="there is nothing to apply")
         planner, can_send = self.planner, self._client.capabilities.apply_edit
         has_versions, session = self._client.capabilities.document_changes, await self._session(run)
@@ -88,12 +89,14 @@ class EditApplier:
                 continue
             if plan.reason:
                 return ApplyResult(applied=False, reason=plan.reason)
-            files = EditorFiles(texts=planner.as_saved(run, texts), send=functools.partial(self._send, run, plan))
+            files = EditorFiles(
+                texts=edit_plan.as_saved(run.root, texts), send=functools.partial(self._send, run, plan)
+            )
             try:
                 if plan.changes and not plan.is_proven:
                     await session.plan(
                         files,
-                        outcome=planner.outcome(run),
+                        outcome=edit_plan.with_plain_ends(run.outcome),
                         originals=planner.originals(run),
                         to_sandbox=functools.partial(planner.sandbox_files, run),
                         report_status=functools.partial(self._runs.set_status, run),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from lsprotocol import types as lsp
 
@@ -46,6 +47,19 @@ class EditPlan:
     reason: str = ""
 
 
+def as_saved(root: Path, texts: Mapping[str, str | None]) -> dict[str, bytes | None]:
+    """The files as an editor would save these texts, but with plain line ends, as the engine has them."""
+    return {
+        path: None if text is None else encode_as_saved(normalize(text), root / path) for path, text in texts.items()
+    }
+
+
+def with_plain_ends(outcome: Outcome) -> Outcome:
+    """The outcome, as it compares with `as_saved`."""
+    before = {path: None if text is None else normalize(text) for path, text in outcome.before.items()}
+    return replace(outcome, before=before, after={path: normalize(text) for path, text in outcome.after.items()})
+
+
 class EditPlanner:
     """Compares results with the editor's current texts."""
 
@@ -55,21 +69,6 @@ class EditPlanner:
     def texts(self, run: Run) -> dict[str, str | None]:
         """The current texts of the files that the result changes, or was verified with."""
         return {path: self._documents.text(run.root / path) for path in {**run.changes, **self.originals(run)}}
-
-    def as_saved(self, run: Run, texts: Mapping[str, str | None]) -> dict[str, bytes | None]:
-        """The files as the editor would save these texts, but with plain line ends, as the engine has them."""
-        return {
-            path: None if text is None else encode_as_saved(normalize(text), run.root / path)
-            for path, text in texts.items()
-        }
-
-    def outcome(self, run: Run) -> Outcome:
-        """The run's outcome, as it compares with `as_saved`."""
-        assert run.outcome is not None
-        before = {path: None if text is None else normalize(text) for path, text in run.outcome.before.items()}
-        return replace(
-            run.outcome, before=before, after={path: normalize(text) for path, text in run.outcome.after.items()}
-        )
 
     def originals(self, run: Run) -> dict[str, str | None]:
         """The texts that the result was verified with; of an earlier server's run whose tests changed, none of them."""
@@ -81,7 +80,8 @@ class EditPlanner:
     def plan(self, run: Run, texts: Mapping[str, str | None] | None = None) -> EditPlan:
         """The remaining changes of these texts, by default the current ones. Long texts take time."""
         texts = self.texts(run) if texts is None else texts
-        outcome, data = self.outcome(run), self.as_saved(run, texts)
+        assert run.outcome is not None
+        outcome, data = with_plain_ends(run.outcome), as_saved(run.root, texts)
         for path in run.changes:
             if outcome.before.get(path) is None and texts[path] is None and not self._client.capabilities.create_files:
                 return EditPlan(reason=f"this editor cannot create {path}")

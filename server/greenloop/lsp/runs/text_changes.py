@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection
 from pathlib import Path
 from urllib.parse import unquote
 
+from greenloop import api
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.lsp.documents.open_documents import REOPEN
 from greenloop.lsp.editor import Editor
@@ -13,7 +15,6 @@ from greenloop.lsp.presenters.diagnostics import RunDiagnostics
 from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
 from greenloop.lsp.presenters.notifications import RunNotifications
 from greenloop.lsp.runs.apply_edit import EditApplier
-from greenloop.lsp.runs.restore import record_applied
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.questions import UserReply
 from greenloop.lsp.state.run import Run
@@ -63,7 +64,7 @@ class TextChanges:
                 continue
             apply_result = self._applier.detect_late_edit(run)
             if apply_result is not None and run.outcome is not None:
-                self._tasks.spawn(record_applied(run))
+                self._tasks.spawn(asyncio.to_thread(api.history.mark_applied, run.outcome.run))
                 self._notifications.end(run, run.outcome, apply_result)
                 self._run_diagnostics.publish(run)
                 self._runs.notify_list_changed()

@@ -1,30 +1,36 @@
-"""Restores runs of earlier servers from the history: unapplied results, and interrupted runs.
+"""Runs of earlier servers: offered again with their unapplied results, or as they were interrupted.
 
-Everything here is slow (disk, parser) and belongs in a thread; it takes texts and returns runs.
-It must not know how they are shown.
+What is slow (disk, parser) is done in threads.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from greenloop import api
+from greenloop.api.notebooks import Notebook
+from greenloop.api.result_files import plan_texts
 from greenloop.api.settings import Settings, state_folder
 from greenloop.api.state import SessionState
+from greenloop.core.errors import WorkspaceError
 from greenloop.core.events import Started
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec, Target
-from greenloop.core.text.diff import contains, merge, with_plain_ends
 from greenloop.core.text.encoding import decode
+from greenloop.lsp.documents import locations, notebook_requests
 from greenloop.lsp.documents.disk import bytes_of, encode_as_saved, is_same_text
-from greenloop.lsp.runs.runs import KEPT
+from greenloop.lsp.editor import Editor
+from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
+from greenloop.lsp.runs.edit_plan import as_saved, with_plain_ends
+from greenloop.lsp.runs.runs import KEPT, Runs
 from greenloop.lsp.state.run import Phase, Run, RunRequest, RunResult
 
 if TYPE_CHECKING:
@@ -35,6 +41,63 @@ OLDEST = 7 * 24 * 3600.0
 UNFINISHED = "The server stopped before this run finished."
 
 _SILENT = {StopReason.CANCELLED, StopReason.ALREADY_GREEN}
+
+
+class RunRestorer:
+    """Brings runs of earlier servers back into the list of runs."""
+
+    def __init__(self, editor: Editor, runs: Runs, store: DiagnosticsStore) -> None:
+        self._client, self._documents, self._settings = editor.client, editor.documents, editor.settings
+        self._runs, self._store = runs, store
+        # Projects outside the workspace folders whose runs were restored already.
+        self._outside: set[Path] = set()
+
+    async def restore(self, roots: Sequence[Path], files: Collection[Path] | None = None) -> None:
+        """Restores the runs of these folders, or of some files in them; runs of this server are never changed."""
+        for root in roots:
+            if earlier_runs := await asyncio.to_thread(read_history, root):
+                settings = self._settings.load(root)
+                for earlier in earlier_runs:
+                    if files is None or root / earlier.file in files:
+                        await self._restore_run(root, earlier, settings)
+
+    async def restore_outside(self, uri: str) -> None:
+        """The same for the project of a file outside every workspace folder, once for each project."""
+        file = locations.locate_for_display(self._documents, uri)
+        if file is not None and file.root not in self._outside:
+            self._outside.add(file.root)
+            await self.restore([file.root])
+
+    async def _restore_run(self, root: Path, earlier: EarlierRun, settings: Settings) -> None:
+        documents = self._documents
+        notebook = documents.notebook(root / earlier.file, root)
+        if notebook is not None:
+            earlier = await asyncio.to_thread(_adapt_to_cells, notebook, earlier)
+        texts = {each: documents.text(root / each) for each in earlier.paths}
+        target = await asyncio.to_thread(_find_target, root, earlier, texts.get(earlier.file), notebook)
+        uri = locations.document_uri(documents, root, target) if target else ""
+        run = await asyncio.to_thread(make_run, earlier, target, uri, texts, settings) if target else None
+        if not earlier.finished and notebook is None:
+            # Some editors keep the diagnostics of a server that crashed.
+            for each in earlier.paths:
+                self._store.clear_leftovers(root / each)
+        if run is not None and (root in self._outside or documents.root_of(root) is not None):
+            self._runs.restore(run)
+            self._client.log(f"Restored the earlier run of {run.target.selector}.")
+
+
+def _find_target(root: Path, earlier: EarlierRun, text: str | None, notebook: Notebook | None) -> Target | None:
+    path, _, name = earlier.record.target.partition("::")
+    if notebook is not None:
+        return notebook_requests.find_target(notebook, path, name)
+    return locations.target_named(root, text, path, name) if text is not None and name else None
+
+
+def _adapt_to_cells(notebook: Notebook, earlier: EarlierRun) -> EarlierRun:
+    """The run adapted to the editor's current cells; without its result where they have changed."""
+    outcome = earlier.record.outcome
+    adapted = notebook_requests.adapt_stored_outcome(notebook, outcome) if outcome else None
+    return replace(earlier, record=replace(earlier.record, outcome=adapted))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +125,7 @@ class EarlierRun:
         return all_paths | {case.path for case in (basis.spec.cases if basis else ())}
 
 
-def read(root: Path) -> list[EarlierRun]:
+def read_history(root: Path) -> list[EarlierRun]:
     """The runs of a folder in the history, without those of processes that still run."""
     if not (state_folder() / "history.sqlite3").exists():
         return []
@@ -77,7 +140,7 @@ def read(root: Path) -> list[EarlierRun]:
         return earlier_runs
 
 
-def restore_run(
+def make_run(
     earlier: EarlierRun, target: Target, uri: str, texts: Mapping[str, str | None], settings: Settings
 ) -> Run | None:
     """The ended run as its server would show it now, with its attempts and its result.
@@ -86,7 +149,7 @@ def restore_run(
     """
     record = earlier.record
     outcome = record.outcome if earlier.finished else _interrupted_outcome(earlier, texts)
-    if outcome is None or (earlier.finished and not _is_applicable(outcome, texts, applied=record.applied is not None)):
+    if outcome is None or (earlier.finished and not _is_applicable(earlier, texts)):
         return None
     root, now = Path(record.root), time.monotonic()
     started = Started(
@@ -110,24 +173,19 @@ def restore_run(
     return run
 
 
-def _is_applicable(outcome: Outcome, texts: Mapping[str, str | None], *, applied: bool) -> bool:
+def _is_applicable(earlier: EarlierRun, texts: Mapping[str, str | None]) -> bool:
     """Whether there is a result that fits the text and is not in it.
 
     A result that was applied before fits only the exact text it was made for: it was never saved, or undone.
     """
-    is_in_text, fits = [], []
-    for path, after in outcome.after.items():
-        before, current_text = outcome.before.get(path), texts.get(path)
-        if before == after:
-            continue
-        old, new, current = with_plain_ends(before or ""), with_plain_ends(after), with_plain_ends(current_text or "")
-        is_in_text.append(current_text is not None and contains(old, new, current))
-        exact = (current_text is None) == (before is None) and current == old
-        mergeable = (
-            (current_text is not None or before is None) and not applied and merge(old, new, current) is not None
-        )
-        fits.append(is_in_text[-1] or exact or mergeable)
-    return bool(is_in_text) and all(fits) and not all(is_in_text)
+    record = earlier.record
+    assert record.outcome is not None
+    try:
+        planned = plan_texts(with_plain_ends(record.outcome), as_saved(Path(record.root), texts))
+    except WorkspaceError:
+        return False
+    remaining = [change for change in planned if change.new != change.old]
+    return bool(remaining) and (record.applied is None or not any(change.is_merged for change in remaining))
 
 
 def _interrupted_outcome(earlier: EarlierRun, texts: Mapping[str, str | None]) -> Outcome:
