@@ -33,14 +33,14 @@ class InProcessServer:
     def __init__(self, root, files, capabilities, monkeypatch, **settings):
         self.root, self.files = root, files
         self.server = server = create_server()
-        monkeypatch.setattr(server.prewarmer, "prewarm", lambda _root: None)
-        server.client.capabilities = read_capabilities(CONVERTER.structure(capabilities, lsp.ClientCapabilities))
-        server.settings.from_client.pushed = settings
-        server.documents.begin(root.as_uri(), [], None)
+        monkeypatch.setattr(server.parts.prewarmer, "prewarm", lambda _root: None)
+        server.parts.client.capabilities = read_capabilities(CONVERTER.structure(capabilities, lsp.ClientCapabilities))
+        server.parts.settings.from_client.pushed = settings
+        server.parts.documents.begin(root.as_uri(), [], None)
         for name, text in files.items():
             (root / name).write_text(text)
             item = lsp.TextDocumentItem(uri=self.uri(name), language_id="python", version=0, text=text)
-            server.documents.put_text_document(item)
+            server.parts.documents.put_text_document(item)
 
     def uri(self, name):
         return (self.root / name).as_uri()
@@ -92,7 +92,7 @@ class InProcessServer:
             problem=problem, baseline=run.attempts[0], model="m", preset="plain", sandbox="bubblewrap", attempts=5
         )
         set_state(run, **state)
-        self.server.runs._runs.append(run)
+        self.server.parts.runs._runs.append(run)
         return run
 
 

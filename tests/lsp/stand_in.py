@@ -591,7 +591,7 @@ def main():
     @server.feature("test/settled")
     async def settled(_params):
         """Answers when nothing goes on in the background."""
-        await server.tasks.wait()
+        await server.parts.tasks.wait()
 
     @server.feature("test/state")
     def state(_params):
@@ -611,7 +611,7 @@ def main():
             "futures": len(inner._request_futures),
             "types": len(inner._result_types),
             "tokens": len(server.work_done_progress.tokens),
-            "tasks": len(server.tasks),
+            "tasks": len(server.parts.tasks),
             "modules": sorted({name.split(".")[0] for name in sys.modules} & {"litellm", "docker"}),
         }
 

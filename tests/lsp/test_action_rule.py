@@ -185,7 +185,7 @@ def test_all_failing_tests_of_a_class(tmp_path, monkeypatch, row, target):
 def test_a_function_is_run_where_a_test_is_known(tmp_path, monkeypatch):
     server_in_process = InProcessServer(tmp_path, FILES, FULL, monkeypatch)
     assert [each.title for each in server_in_process.actions("m.py", 0)] == ["Refine until tests pass: double"]
-    server_in_process.server.results.reached_functions = lambda root, path: (
+    server_in_process.server.parts.results.reached_functions = lambda root, path: (
         {"double"} if (root, path) == (tmp_path, "m.py") else ()
     )
     run = server_in_process.actions("m.py", 0)[1]
@@ -222,7 +222,7 @@ def test_nothing_where_no_refinement_could_work(tmp_path, monkeypatch, name):
     """Fixtures, stubs, installed packages: no test says what they should do, or nobody mends them."""
     (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
     server_in_process = InProcessServer(tmp_path, {**FILES, name: CODE}, FULL, monkeypatch)
-    server_in_process.server.results.reached_functions = lambda _root, _path: {"double"}
+    server_in_process.server.parts.results.reached_functions = lambda _root, _path: {"double"}
     assert [
         server_in_process.actions(name, row, only, INVOKED) for row in range(4) for only in (None, ["refactor"])
     ] == [[]] * 8
@@ -279,7 +279,9 @@ def test_a_command_at_a_position_means_the_run_of_what_stands_there(tmp_path, mo
 
     def meant_at(name, row):
         argument = {"uri": server_in_process.uri(name), "position": {"line": row, "character": 0}}
-        is_meant = run_filter(server_in_process.server.documents, server_in_process.server.runs, (argument,))
+        is_meant = run_filter(
+            server_in_process.server.parts.documents, server_in_process.server.parts.runs, (argument,)
+        )
         return [run for run in (one, other) if is_meant(run)]
 
     assert meant_at("test_m.py", 12) == [one]

@@ -75,7 +75,7 @@ async def test_from_the_end_that_says_so_to_the_edit_and_its_hover(editor):
 def passing(tmp_path, monkeypatch, **settings):
     """A server whose test of `double` passed; that it reaches it is known."""
     inside = InProcessServer(tmp_path, {"m.py": CODE, "test_m.py": TEST}, EVERYTHING, monkeypatch, **settings)
-    results = inside.server.results
+    results = inside.server.parts.results
     results.reached_functions = lambda _root, path: {"double"} if path == "m.py" else set()
     results.tests_through = lambda _root, _path, name: ["test_m.py::test_double"] if name == "double" else []
     results.put(tmp_path, {("test_m.py", "test_double"): Result(outcome="passed", passed=1, total=1)})
@@ -108,7 +108,9 @@ def test_of_a_function_that_is_not_known_to_pass_only_who_asks_by_kind_gets_them
     by_kind = inside.actions("m.py", 5, [MORE])
     assert improvements(by_kind) == ["(faster): half", "(less memory): half"]
     assert {each.kind for each in by_kind if each.title.startswith(IMPROVE)} == {f"{MORE}.improve"}
-    inside.server.results.put(tmp_path, {("test_m.py", "test_double"): Result(outcome="failed", passed=0, total=1)})
+    inside.server.parts.results.put(
+        tmp_path, {("test_m.py", "test_double"): Result(outcome="failed", passed=0, total=1)}
+    )
     assert improvements(inside.actions("m.py", 0)) == []
 
 
@@ -160,8 +162,10 @@ async def test_a_run_that_gains_nothing_leaves_no_error(tmp_path, monkeypatch):
     inside = passing(tmp_path, monkeypatch)
     run = inside.run("m.py::double", phase=Phase.OVER, outcome=outcome(solved=False, changes=False))
     run.request = replace(run.request, goal=Goal.TIME)
-    inside.server.run_diagnostics.publish(run)
-    (summary,) = [item for item in inside.server.store.items(tmp_path / "m.py", run) if item.source == "greenloop"]
+    inside.server.parts.run_diagnostics.publish(run)
+    (summary,) = [
+        item for item in inside.server.parts.store.items(tmp_path / "m.py", run) if item.source == "greenloop"
+    ]
     assert summary.severity is lsp.DiagnosticSeverity.Information
     assert summary.message.startswith("double is not improved")
 

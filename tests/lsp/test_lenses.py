@@ -91,7 +91,7 @@ def test_a_class_with_examples_is_refined_by_them(tmp_path, monkeypatch):
 
 
 def test_on_functions_of_which_tests_are_known(inside):
-    inside.server.results.reached_functions = lambda _root, path: {"Plain.method"} if path == "m.py" else ()
+    inside.server.parts.results.reached_functions = lambda _root, path: {"Plain.method"} if path == "m.py" else ()
     assert list(inside.lenses("m.py")) == [4, 13]
     inside.run()
     assert list(inside.lenses("m.py")) == [0, 4, 13]
@@ -150,7 +150,7 @@ def test_a_queued_run_says_how_it_stands(inside):
     ],
 )
 def test_the_last_result(inside, result, title):
-    inside.server.results.put(inside.root, {("test_m.py", "test_double"): result})
+    inside.server.parts.results.put(inside.root, {("test_m.py", "test_double"): result})
     found = inside.lenses("test_m.py")[4]
     assert list(found) == ["▶ Run", "Refine", title]
     assert found[title] == ("greenloop.runTest", {"uri": inside.uri("test_m.py"), "target": DOUBLE})
@@ -161,7 +161,10 @@ def test_the_last_result(inside, result, title):
 
 
 async def test_a_result_counts_until_a_run_ends_and_again_when_there_is_a_newer_one(inside):
-    results, key = inside.server.results, {("test_m.py", "test_double"): Result(outcome="failed", passed=0, total=1)}
+    results, key = (
+        inside.server.parts.results,
+        {("test_m.py", "test_double"): Result(outcome="failed", passed=0, total=1)},
+    )
     results._clock = lambda: 5.0
     results.put(inside.root, key)
     inside.run(phase=Phase.OVER, outcome=outcome(), applied=True, ended_at=7.0)
@@ -175,7 +178,7 @@ async def test_a_result_counts_until_a_run_ends_and_again_when_there_is_a_newer_
 
 
 def test_a_class_tells_of_its_tests(inside):
-    inside.server.results.put(
+    inside.server.parts.results.put(
         inside.root, {("test_m.py", "TestMany.test_one"): Result(outcome="passed", passed=1, total=1)}
     )
     assert inside.hover("test_m.py", 9) == "```text\nTestMany.test_one: ✓ 1/1\n```"
@@ -186,14 +189,16 @@ def test_a_class_tells_of_its_tests(inside):
 
 def test_results_in_plain_text(tmp_path, monkeypatch):
     inside = InProcessServer(tmp_path, FILES, without(EVERYTHING, "textDocument.hover"), monkeypatch)
-    inside.server.results.put(tmp_path, {("test_m.py", "test_double"): Result(outcome="passed", passed=2, total=2)})
+    inside.server.parts.results.put(
+        tmp_path, {("test_m.py", "test_double"): Result(outcome="passed", passed=2, total=2)}
+    )
     assert inside.hover("test_m.py", 5) == "test_double: ✓ 2/2"
 
 
 def test_the_setting_switches_them_off(tmp_path, monkeypatch):
     inside = InProcessServer(tmp_path, FILES, LENSES, monkeypatch, **{"editor.lens": False})
     assert inside.lenses("test_m.py") == {}
-    inside.server.settings.from_client.pushed = {"editor.lens": True}
+    inside.server.parts.settings.from_client.pushed = {"editor.lens": True}
     assert list(inside.lenses("test_m.py")) == [4, 9, 10]
 
 
@@ -248,7 +253,7 @@ async def test_many_changes_are_one_request_and_one_that_is_not_answered_holds_u
 
     monkeypatch.setattr("greenloop.lsp.features.code_lens.INTERVAL", 0)
     monkeypatch.setattr(inside.server, "workspace_code_lens_refresh_async", refresh)
-    refresher = LensRefresher(inside.server.editor)
+    refresher = LensRefresher(inside.server.parts.editor)
     refresher.schedule()
     refresher.were_requested = True
     for _ in range(20):
@@ -261,7 +266,7 @@ async def test_many_changes_are_one_request_and_one_that_is_not_answered_holds_u
     answered.set()
     await asked.wait()
     assert len(count) == 2
-    await inside.server.tasks.close()
+    await inside.server.parts.tasks.close()
     assert len(count) == 2
 
 

@@ -213,18 +213,18 @@ async def test_a_client_that_stops_reading_costs_little_and_gets_everything_late
 async def test_progress_is_left_out_while_nobody_reads(project):
     server, sent = create_server(Play()), []
     server.protocol.notify = lambda method, params: sent.append((method, params.value.kind))
-    server.client.outbox = SimpleNamespace(behind=True)
+    server.parts.client.outbox = SimpleNamespace(behind=True)
     target = Target(kind=TargetKind.TEST, path="t.py", qualname="t", selector="t.py::t", start=1, end=1, name_line=1)
     run = a_run(project, target)
     run.request = replace(run.request, progress_token="token")
-    bar = RunProgressLine(server.editor, run)
+    bar = RunProgressLine(server.parts.editor, run)
     await bar.open()
     run.progress.status = "left out"
     bar._report()
-    server.client.outbox.behind = False
+    server.parts.client.outbox.behind = False
     bar._report()
     run.progress.status = "left out"
-    server.client.outbox.behind = True
+    server.parts.client.outbox.behind = True
     bar._report()
     bar.end("over")
     assert [kind for _method, kind in sent] == ["begin", "report", "end"]

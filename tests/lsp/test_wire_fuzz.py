@@ -175,7 +175,7 @@ async def conversation(root, sent):
     for message in [first, *sent]:
         server.protocol.receive(json.dumps(message).encode())
         await asyncio.sleep(0)
-    await server.tasks.close()
+    await server.parts.tasks.close()
     under_way = [future for future in server.protocol._request_futures.values() if asyncio.isfuture(future)]
     await asyncio.gather(*under_way, return_exceptions=True)
     # The replies go out in callbacks of what has just ended.

@@ -32,32 +32,32 @@ def _stale(owner, runs):
 
 def state(server):
     """Everything inside that an editor must agree with, and the sizes of all that could grow."""
-    runs = list(server.runs)
+    runs = list(server.parts.runs)
     board = []
-    for path, file in server.store._files.items():
-        text, is_open = server.documents.text(path), server.documents.document_at(path) is not None
+    for path, file in server.parts.store._files.items():
+        text, is_open = server.parts.documents.text(path), server.parts.documents.document_at(path) is not None
         for owner, items in file.by_owner.items():
             stale = _stale(owner, runs) or ("the text moved on" if is_open and text != file.text else "")
             for item in items:
-                row = {"uri": server.documents.uri_of(path), "message": item.message}
+                row = {"uri": server.parts.documents.uri_of(path), "message": item.message}
                 board.append({**row, "there": text is not None, "stale": stale})
     gc.collect()
     return {
-        "documents": {d.uri: [d.version, digest(d.source)] for d in server.documents.text_documents.values()},
+        "documents": {d.uri: [d.version, digest(d.source)] for d in server.parts.documents.text_documents.values()},
         "runs": [[run.target.selector, run.phase.value, run.offered] for run in runs],
         "board": board,
         "sizes": {
             "requests": len(server.protocol._request_futures),
             "result types": len(server.protocol._result_types),
             "progress tokens": len(server.work_done_progress.tokens),
-            "tasks": len(server.tasks),
-            "progress lines": len(server.driver.progress_lines),
-            "waiting": len(server.documents._waiting),
+            "tasks": len(server.parts.tasks),
+            "progress lines": len(server.parts.driver.progress_lines),
+            "waiting": len(server.parts.documents._waiting),
         },
         "kept": {
             "runs": len(runs),
-            "warned": len(server.settings.warnings_shown),
-            "results": len(server.results._results),
+            "warned": len(server.parts.settings.warnings_shown),
+            "results": len(server.parts.results._results),
         },
         "memory": int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / (1 << 20),
     }
@@ -73,7 +73,7 @@ def main():
 
     @server.feature("test/text")
     def text(params):
-        return server.documents.get_text_document(params.uri).source
+        return server.parts.documents.get_text_document(params.uri).source
 
     logging.captureWarnings(True)
     return serve(server)

@@ -1,4 +1,4 @@
-"""The language server: makes its parts, connects them, and talks on standard streams.
+"""The language server: makes its parts, registers its features, and talks on standard streams.
 
 Everything slow to import (the engine and its dependencies) is imported at the first run, in a thread.
 """
@@ -20,13 +20,9 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import default_converter
 
 from greenloop import __version__
-from greenloop.lsp.client_settings import SettingsLoader
 from greenloop.lsp.connection import jsonrpc, logs
-from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.inbox import Inbox
-from greenloop.lsp.documents.open_documents import Documents
-from greenloop.lsp.editor import Editor
-from greenloop.lsp.engines import Engines, RunEngine
+from greenloop.lsp.engines import RunEngine
 from greenloop.lsp.features import (
     agent_requests,
     attempts,
@@ -38,29 +34,11 @@ from greenloop.lsp.features import (
     models,
     refine,
     run_test,
+    runs,
     troubleshooting,
     workspace,
 )
-from greenloop.lsp.features.runs import RunPublisher
-from greenloop.lsp.presenters.diagnostics import RunDiagnostics
-from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
-from greenloop.lsp.presenters.refusals import RequestErrors
-from greenloop.lsp.presenters.test_diagnostics import FailingTests
-from greenloop.lsp.process_end import ProcessEnd
-from greenloop.lsp.runs.apply_edit import EditApplier
-from greenloop.lsp.runs.available_actions import AvailableActions
-from greenloop.lsp.runs.background_tasks import LongTasks, Prewarmer
-from greenloop.lsp.runs.drive import RunDriver
-from greenloop.lsp.runs.earlier_runs import RunRestorer
-from greenloop.lsp.runs.editor_model import AnswerStreams
-from greenloop.lsp.runs.goals import GoalChoices
-from greenloop.lsp.runs.requests import RunStarter
-from greenloop.lsp.runs.runs import Runs
-from greenloop.lsp.runs.text_changes import TextChanges
-from greenloop.lsp.state.results import TestResults
-from greenloop.lsp.tasks import Tasks
-from greenloop.lsp.testing.commands import TestCommands
-from greenloop.lsp.testing.scheduler import TestScheduler
+from greenloop.lsp.parts import Parts
 from greenloop.serving.stdio import Outbox, take_stdio
 
 log = logging.getLogger(__name__)
@@ -75,12 +53,28 @@ NOTEBOOKS = lsp.NotebookDocumentSyncOptions(
     save=True,
 )
 
+FEATURES = (
+    lifecycle,
+    runs,
+    document_sync,
+    workspace,
+    code_action,
+    code_lens,
+    hover,
+    refine,
+    run_test,
+    attempts,
+    models,
+    troubleshooting,
+    agent_requests,
+)
+
 # The messages that carry the text of an open file.
 _TEXTS = (lsp.TEXT_DOCUMENT_DID_OPEN, lsp.TEXT_DOCUMENT_DID_CHANGE)
 
 
 class GreenloopServer(LanguageServer):
-    """pygls' server and the parts of greenloop's. Only this module knows all of them; each gets what it uses."""
+    """pygls' server with the parts and features of greenloop's."""
 
     protocol: jsonrpc.Protocol
 
@@ -92,84 +86,21 @@ class GreenloopServer(LanguageServer):
             protocol_cls=jsonrpc.Protocol,
             converter_factory=default_converter,
         )
-        # What the parts stand on.
-        self.tasks, self.client, self.documents = Tasks(), Client(self), Documents()
-        self.settings = SettingsLoader(self.client, self.documents)
-        self.editor = editor = Editor(
-            client=self.client, documents=self.documents, settings=self.settings, tasks=self.tasks
-        )
-        self.engines = Engines(engine)
+        self.parts = Parts(self, engine)
         self.protocol.on_unreadable = self._mark_unreadable
-        # What is known, and how it is shown.
-        self.results = TestResults()
-        self.runs = Runs(self.tasks)
-        self.store = DiagnosticsStore(editor)
-        self.runs.batch = self.store.batch
-        self.run_diagnostics = RunDiagnostics(editor, self.store, self.runs)
-        self.failing_tests = FailingTests(editor, self.store, self.runs, self.run_diagnostics)
-        self.refusals = RequestErrors(self.store, self.documents)
-        # Runs.
-        self.applier = EditApplier(editor, self.engines, self.runs)
-        self.streams = AnswerStreams()
-        self.driver = RunDriver(
-            editor, self.engines, self.runs, self.run_diagnostics, self.failing_tests, self.applier, self.streams
-        )
-        self.goals = GoalChoices(self.settings, self.runs, self.results)
-        self.starter = RunStarter(editor, self.refusals, self.driver)
-        self.restorer = RunRestorer(editor, self.runs, self.store)
-        self.prewarmer = Prewarmer(editor, self.engines, self.runs)
-        self.long_tasks = LongTasks(editor)
-        # Tests run on their own.
-        self.scheduler = TestScheduler(editor, self.engines, self.results, self.failing_tests)
-        self.test_commands = TestCommands(editor, self.scheduler)
-        self._register()
-
-    def _register(self) -> None:
-        """Registers every feature with the parts that it uses."""
-        editor, runs, results, store = self.editor, self.runs, self.results, self.store
-        text_changes = TextChanges(editor, store, runs, self.applier, self.run_diagnostics)
-        available = AvailableActions(editor, runs, results, self.goals, self.applier)
-        events, publisher = document_sync.DocumentEvents(), RunPublisher(self.client, runs)
-        refresher = code_lens.LensRefresher(editor)
-        results.on_changed = self.settings.on_changed = refresher.schedule
-        runs.on_list_changed.append(refresher.schedule)
-
-        process_end = ProcessEnd(self, self.tasks, self.engines)
-        lifecycle.register(self, editor, self.restorer, publisher, process_end)
-        document_sync.register(self, editor, events, store, self.restorer, text_changes, self.scheduler)
-        workspace.register(self, editor, self.engines, runs, store, self.scheduler, self.restorer)
-        code_action.register(self, editor, runs, store, available, self.prewarmer)
-        code_lens.register(self, editor, runs, results, refresher)
-        hover.register(self, editor, runs, results)
-        refine.register(
-            self,
-            editor,
-            runs,
-            self.run_diagnostics,
-            self.failing_tests,
-            self.refusals,
-            self.starter,
-            self.driver,
-            self.scheduler,
-            self.long_tasks,
-        )
-        run_test.register(self, editor, events, self.scheduler, self.test_commands, self.prewarmer)
-        run_test.register_refine_all(self, editor, store, self.test_commands, self.starter)
-        attempts.register(self, editor, runs, self.run_diagnostics)
-        models.register(self, editor, self.goals, self.streams, self.long_tasks)
-        troubleshooting.register(self, editor, self.long_tasks)
-        agent_requests.register(self, editor, self.engines)
+        for feature in FEATURES:
+            feature.register(self, self.parts)
 
     def _mark_unreadable(self, method: str, params: Any) -> None:
         """Marks a document's text as unknown after a message about it could not be read."""
         identifier = params.get("textDocument") if isinstance(params, Mapping) else None
         uri = identifier.get("uri") if isinstance(identifier, Mapping) else None
-        if method in _TEXTS and isinstance(uri, str) and (path := self.documents.path_of(uri)) is not None:
-            self.documents.conflicts.mark_unknown(path)
+        if method in _TEXTS and isinstance(uri, str) and (path := self.parts.documents.path_of(uri)) is not None:
+            self.parts.documents.conflicts.mark_unknown(path)
 
     def converse(self, inbox: Inbox, outbox: Outbox) -> None:
         """Handles messages until the input ends or the client sends `exit`."""
-        self.client.outbox = outbox
+        self.parts.client.outbox = outbox
         self.protocol.set_writer(StdoutWriter(outbox.binary()))
         # pygls exits with SystemExit.
         with contextlib.suppress(KeyboardInterrupt, SystemExit):

@@ -1,1 +1,1 @@
-"""One LSP feature, one file; each has `register(server)`."""
+"""One LSP feature, one file; each has `register(server, parts)`."""

@@ -18,8 +18,7 @@ from greenloop.api.settings import Settings
 from greenloop.core.errors import GreenloopError
 from greenloop.lsp.connection.messages import EXPLAIN, VERIFY, explain_params, verify_params
 from greenloop.lsp.documents import locations
-from greenloop.lsp.editor import Editor
-from greenloop.lsp.engines import Engines
+from greenloop.lsp.parts import Parts
 
 NO_FOLDER = "No folder is open. Open the folder of the project."
 NO_TARGET = "There is no test or function here."
@@ -28,7 +27,9 @@ FAILED = "greenloop failed unexpectedly; its log has the error."
 Answer = Callable[[Path, Settings], Awaitable[dict[str, Any]]]
 
 
-def register(server: LanguageServer, editor: Editor, engines: Engines) -> None:
+def register(server: LanguageServer, parts: Parts) -> None:
+    editor = parts.editor
+
     @server.feature(VERIFY)
     async def verify(raw: Any) -> dict[str, Any]:
         params = verify_params(raw)
@@ -52,7 +53,7 @@ def register(server: LanguageServer, editor: Editor, engines: Engines) -> None:
 
         async def answer(root: Path, settings: Settings) -> dict[str, Any]:
             api, texts = await load("greenloop.api.testing"), await load("greenloop.api.short_texts")
-            found = await api.explain(root, target, settings=settings, pool=engines.pool)
+            found = await api.explain(root, target, settings=settings, pool=parts.engines.pool)
             return {"text": texts.shorten("\n".join(texts.describe_explanation(found)))}
 
         return await ask(params.uri, answer)

@@ -15,20 +15,19 @@ from pygls.lsp.server import LanguageServer
 from greenloop.core.text.uris import uri_from_path
 from greenloop.lsp.connection.messages import ATTEMPT, REPORT, AttemptParams, attempt_params, command_argument
 from greenloop.lsp.documents import locations
-from greenloop.lsp.editor import Editor
-from greenloop.lsp.presenters.diagnostics import RunDiagnostics
+from greenloop.lsp.parts import Parts
 from greenloop.lsp.presenters.pages import Pages
 from greenloop.lsp.runs import stored_tests
 from greenloop.lsp.runs.requests import run_filter
-from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state import attempt_texts
 from greenloop.lsp.state.run import Run
 
 NONE = "There are no attempts here."
 
 
-def register(server: LanguageServer, editor: Editor, runs: Runs, run_diagnostics: RunDiagnostics) -> None:
-    client, documents, tasks, pages = editor.client, editor.documents, editor.tasks, Pages(editor)
+def register(server: LanguageServer, parts: Parts) -> None:
+    runs, run_diagnostics = parts.runs, parts.run_diagnostics
+    client, documents, tasks, pages = parts.client, parts.documents, parts.tasks, Pages(parts.editor)
 
     def runs_with_attempts(arguments: tuple[Any, ...]) -> list[Run]:
         is_meant = run_filter(documents, runs, arguments)

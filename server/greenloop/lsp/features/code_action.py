@@ -25,11 +25,8 @@ from greenloop.lsp.connection.capabilities import Capabilities
 from greenloop.lsp.connection.convert import action_kind, is_kind
 from greenloop.lsp.documents import locations
 from greenloop.lsp.documents.locations import ProjectFile
-from greenloop.lsp.editor import Editor
-from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
-from greenloop.lsp.runs.available_actions import FILE, MORE, AvailableActions, FurtherAction, file_actions
-from greenloop.lsp.runs.background_tasks import Prewarmer
-from greenloop.lsp.runs.runs import Runs
+from greenloop.lsp.parts import Parts
+from greenloop.lsp.runs.available_actions import FILE, MORE, FurtherAction, file_actions
 
 KINDS: tuple[str, ...] = (lsp.CodeActionKind.QuickFix.value, lsp.CodeActionKind.RefactorRewrite.value, MORE, FILE)
 FIRST = 2
@@ -37,15 +34,9 @@ FIRST = 2
 WRITES = ("Refine", "Improve", "Implement", "Apply")
 
 
-def register(
-    server: LanguageServer,
-    editor: Editor,
-    runs: Runs,
-    store: DiagnosticsStore,
-    available: AvailableActions,
-    prewarmer: Prewarmer,
-) -> None:
-    documents = editor.documents
+def register(server: LanguageServer, parts: Parts) -> None:
+    runs, store, available = parts.runs, parts.store, parts.available
+    documents = parts.documents
     options = lsp.CodeActionOptions(code_action_kinds=list(KINDS), resolve_provider=False)
 
     @server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, options)
@@ -56,7 +47,7 @@ def register(
         return list(actions(file, params))
 
     def actions(file: ProjectFile, params: lsp.CodeActionParams) -> Iterator[lsp.CodeAction | lsp.Command]:
-        uri, context, capabilities = params.text_document.uri, params.context, editor.client.capabilities
+        uri, context, capabilities = params.text_document.uri, params.context, parts.client.capabilities
         own_diagnostics = [item for item in context.diagnostics if (item.source or "").startswith("greenloop")]
         target, line = target_of(file, file.line(params.range.start.line), own_diagnostics)
         if target is not None:
@@ -67,7 +58,7 @@ def register(
             further = available.further(uri, file, target, line) if context.only is not None else ()
             chosen = list(_choose(main, further, preferred, context))
             if chosen and context.trigger_kind != lsp.CodeActionTriggerKind.Automatic:
-                prewarmer.prewarm(file.root)
+                parts.prewarmer.prewarm(file.root)
             fixed = own_diagnostics or (_foreign_errors(context.diagnostics, file, target) if is_test else [])
             yield from (_as_sent(capabilities, action, kind, fixed) for action, kind in chosen)
         if context.only is not None and locations.has_tests(file):

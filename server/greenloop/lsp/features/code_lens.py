@@ -16,18 +16,18 @@ from pygls.lsp.server import LanguageServer
 from greenloop.core.records.spec import TargetKind
 from greenloop.lsp.documents import locations
 from greenloop.lsp.editor import Editor
+from greenloop.lsp.parts import Parts
 from greenloop.lsp.presenters.lens_titles import lenses_of
-from greenloop.lsp.runs.runs import Runs
-from greenloop.lsp.state.results import TestResults
 
 # Seconds from a change to the refresh request to the editor, and at least between two such requests.
 INTERVAL = 0.2
 
 
-def register(
-    server: LanguageServer, editor: Editor, runs: Runs, results: TestResults, refresher: LensRefresher
-) -> None:
-    documents, settings = editor.documents, editor.settings
+def register(server: LanguageServer, parts: Parts) -> None:
+    runs, results, refresher = parts.runs, parts.results, LensRefresher(parts.editor)
+    results.on_changed = parts.settings.on_changed = refresher.schedule
+    runs.on_list_changed.append(refresher.schedule)
+    documents, settings = parts.documents, parts.settings
     # The lenses are plain values already; converting them value by value takes ten times as long as making them.
     server.protocol._converter.register_unstructure_hook(  # noqa: SLF001 - pygls has no other door to it
         lsp.CodeLensResponse, lambda reply: {"id": reply.id, "jsonrpc": reply.jsonrpc, "result": reply.result}

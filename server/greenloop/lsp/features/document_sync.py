@@ -5,40 +5,19 @@ The cells of a notebook are documents like others; their rows belong to `documen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 
 from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 
 from greenloop.lsp.documents import locations
-from greenloop.lsp.editor import Editor
-from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
-from greenloop.lsp.runs.earlier_runs import RunRestorer
-from greenloop.lsp.runs.text_changes import TextChanges
-from greenloop.lsp.testing.scheduler import TestScheduler
+from greenloop.lsp.parts import Parts
 
 
-@dataclass(eq=False, kw_only=True)
-class DocumentEvents:
-    """Called with the URI of each document that was opened, saved, or closed."""
-
-    on_open: list[Callable[[str], object]] = field(default_factory=list)
-    on_save: list[Callable[[str], object]] = field(default_factory=list)
-    on_close: list[Callable[[str], object]] = field(default_factory=list)
-
-
-def register(
-    server: LanguageServer,
-    editor: Editor,
-    events: DocumentEvents,
-    store: DiagnosticsStore,
-    restorer: RunRestorer,
-    text_changes: TextChanges,
-    scheduler: TestScheduler,
-) -> None:
-    documents, tasks, conflicts = editor.documents, editor.tasks, editor.documents.conflicts
+def register(server: LanguageServer, parts: Parts) -> None:
+    store, text_changes, events = parts.store, parts.text_changes, parts.events
+    documents, tasks, conflicts = parts.documents, parts.tasks, parts.documents.conflicts
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: lsp.DidOpenTextDocumentParams) -> None:
@@ -50,7 +29,7 @@ def register(
             conflicts.note_open(path)
             store.republish(path)
             if documents.root_of(path) is None:
-                tasks.spawn(restorer.restore_outside(uri))
+                tasks.spawn(parts.restorer.restore_outside(uri))
         text_changes.notice(path)
         for callback in events.on_open:
             callback(uri)
@@ -115,7 +94,7 @@ def register(
         notebook = documents.notebook_at(module_path) if module_path else None
         if root is not None and notebook is not None:
             # Runs of an earlier server can be restored only once the cells are open.
-            tasks.spawn(restorer.restore([root], notebook.paths))
+            tasks.spawn(parts.restorer.restore([root], notebook.paths))
 
     @server.feature(lsp.NOTEBOOK_DOCUMENT_DID_CHANGE)
     def notebook_changed(params: lsp.DidChangeNotebookDocumentParams) -> None:
@@ -134,7 +113,7 @@ def register(
         root = documents.root_of(module_path) if module_path else None
         if root is not None and module_path is not None:
             # The results of its tests would not be visible.
-            scheduler.drop(root, module_path.relative_to(root).as_posix())
+            parts.scheduler.drop(root, module_path.relative_to(root).as_posix())
         text_changes.end_questions(closed_uris)
         store.update_all()
         documents.notify_changed()

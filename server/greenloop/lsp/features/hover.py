@@ -11,19 +11,18 @@ from pygls.lsp.server import LanguageServer
 from greenloop.core.records.spec import Target, TargetKind
 from greenloop.lsp.connection.convert import line_range, relative_range
 from greenloop.lsp.documents import locations
-from greenloop.lsp.editor import Editor
+from greenloop.lsp.parts import Parts
 from greenloop.lsp.presenters import hover_text, lens_titles
 from greenloop.lsp.presenters.notifications import name_cells
-from greenloop.lsp.runs.runs import Runs
-from greenloop.lsp.state.results import TestResults
 from greenloop.wording.markup import code_block, without_markup
 
 # Maximum tests of a class that a hover lists.
 MOST = 30
 
 
-def register(server: LanguageServer, editor: Editor, runs: Runs, results: TestResults) -> None:
-    client, documents = editor.client, editor.documents
+def register(server: LanguageServer, parts: Parts) -> None:
+    runs, results = parts.runs, parts.results
+    client, documents = parts.client, parts.documents
 
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
     def hover(params: lsp.HoverParams) -> lsp.Hover | None:

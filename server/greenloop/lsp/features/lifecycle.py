@@ -10,17 +10,12 @@ from pygls.lsp.server import LanguageServer
 
 from greenloop.lsp.client_settings import section
 from greenloop.lsp.connection.capabilities import read_capabilities
-from greenloop.lsp.editor import Editor
 from greenloop.lsp.features import troubleshooting, workspace
-from greenloop.lsp.features.runs import RunPublisher
-from greenloop.lsp.process_end import ProcessEnd
-from greenloop.lsp.runs.earlier_runs import RunRestorer
+from greenloop.lsp.parts import Parts
 
 
-def register(
-    server: LanguageServer, editor: Editor, restorer: RunRestorer, publisher: RunPublisher, process_end: ProcessEnd
-) -> None:
-    client, documents, settings, tasks = editor.client, editor.documents, editor.settings, editor.tasks
+def register(server: LanguageServer, parts: Parts) -> None:
+    client, documents, settings, tasks = parts.client, parts.documents, parts.settings, parts.tasks
 
     @server.feature(lsp.INITIALIZE)
     def initialize(params: lsp.InitializeParams) -> None:
@@ -34,13 +29,13 @@ def register(
         # pygls offers no public way to replace its workspace.
         server.protocol._workspace = documents  # noqa: SLF001
         settings.from_client.initial = section(params.initialization_options)
-        process_end.watch(params.process_id)
+        parts.process_end.watch(params.process_id)
 
     @server.feature(lsp.INITIALIZED)
     def initialized(_params: lsp.InitializedParams) -> None:
         troubleshooting.forward_log(client)
         # Clears a view that shows the runs of an earlier server.
-        publisher.schedule()
+        parts.runs.notify_list_changed()
         settings.received.clear()
         tasks.spawn(begin())
         tasks.spawn(workspace.watch_files(client))
@@ -49,11 +44,11 @@ def register(
 
     @server.feature(lsp.SHUTDOWN)
     async def shutdown(_params: None) -> None:
-        await process_end.clean_up()
+        await parts.process_end.clean_up()
 
     async def begin() -> None:
-        await workspace.request_settings(editor)
-        await restorer.restore(documents.roots())
+        await workspace.request_settings(parts.editor)
+        await parts.restorer.restore(documents.roots())
 
     async def import_parser() -> None:
         await asyncio.to_thread(importlib.import_module, "greenloop.project.targets")

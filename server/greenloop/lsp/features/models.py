@@ -17,17 +17,15 @@ from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.messages import CHOICES, COMPLETING, position_of
 from greenloop.lsp.documents import locations
 from greenloop.lsp.editor import Editor
+from greenloop.lsp.parts import Parts
 from greenloop.lsp.presenters.progress import ProgressLine
-from greenloop.lsp.runs.background_tasks import LongTasks
-from greenloop.lsp.runs.editor_model import AnswerStreams
-from greenloop.lsp.runs.goals import GoalChoices, comment_in
+from greenloop.lsp.runs.goals import comment_in
 
 TITLE = "Downloading the embedded model"
 
 
-def register(
-    server: LanguageServer, editor: Editor, goals: GoalChoices, streams: AnswerStreams, long_tasks: LongTasks
-) -> None:
+def register(server: LanguageServer, parts: Parts) -> None:
+    editor, goals, streams = parts.editor, parts.goals, parts.streams
     client, settings, documents = editor.client, editor.settings, editor.documents
 
     @server.feature(CHOICES)
@@ -73,7 +71,7 @@ def register(
 
     @server.command("greenloop.pullModel")
     def pull_model(*_arguments: Any) -> None:
-        if not long_tasks.start(TITLE, lambda line: pull(editor, line), percentage=0):
+        if not parts.long_tasks.start(TITLE, lambda line: pull(editor, line), percentage=0):
             client.show_message("The embedded model is already being downloaded.")
 
 

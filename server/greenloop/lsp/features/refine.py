@@ -14,37 +14,20 @@ from greenloop import api
 from greenloop.core.docstrings.literals import parse_literal_input
 from greenloop.core.records.outcome import StopReason, Verified
 from greenloop.lsp.connection.messages import REFINE, AnswerParams, answer_params, command_argument, refine_params
-from greenloop.lsp.editor import Editor
-from greenloop.lsp.presenters.diagnostics import RunDiagnostics
+from greenloop.lsp.parts import Parts
 from greenloop.lsp.presenters.notifications import applied_elsewhere
-from greenloop.lsp.presenters.refusals import RequestErrors
-from greenloop.lsp.presenters.test_diagnostics import FailingTests
-from greenloop.lsp.runs.background_tasks import LongTasks
-from greenloop.lsp.runs.drive import RunDriver
-from greenloop.lsp.runs.requests import RunStarter, command_scope, newest_offered, run_filter
-from greenloop.lsp.runs.runs import Runs
+from greenloop.lsp.runs.requests import command_scope, newest_offered, run_filter
 from greenloop.lsp.state.questions import Question, UserReply
 from greenloop.lsp.state.run import Run
-from greenloop.lsp.testing.scheduler import TestScheduler
 from greenloop.wording.outcome import describe_improvement
 
 # Seconds that a cancelling client waits for the clean-up, which continues afterwards.
 GRACE = 1.0
 
 
-def register(
-    server: LanguageServer,
-    editor: Editor,
-    runs: Runs,
-    run_diagnostics: RunDiagnostics,
-    failing_tests: FailingTests,
-    refusals: RequestErrors,
-    starter: RunStarter,
-    driver: RunDriver,
-    scheduler: TestScheduler,
-    long_tasks: LongTasks,
-) -> None:
-    client, documents, tasks = editor.client, editor.documents, editor.tasks
+def register(server: LanguageServer, parts: Parts) -> None:
+    runs, starter = parts.runs, parts.starter
+    client, documents, tasks = parts.client, parts.documents, parts.tasks
 
     @server.feature(REFINE)
     async def refine_and_wait(params: Any) -> dict[str, Any]:
@@ -72,14 +55,14 @@ def register(
     def cancel(*arguments: Any) -> int:
         is_meant = run_filter(documents, runs, arguments)
         scope = command_scope(documents, arguments)
-        others = long_tasks.cancel() if command_argument(arguments) is None else 0
-        return runs.cancel(is_meant) + scheduler.cancel(*scope) + others
+        others = parts.long_tasks.cancel() if command_argument(arguments) is None else 0
+        return runs.cancel(is_meant) + parts.scheduler.cancel(*scope) + others
 
     @server.command("greenloop.apply")
     def apply(*arguments: Any) -> None:
         run = newest_offered(documents, runs, arguments)
         if run is not None:
-            tasks.spawn(driver.apply(run))
+            tasks.spawn(parts.driver.apply(run))
         else:
             client.show_message("There is no unapplied result here.")
 
@@ -103,16 +86,16 @@ def register(
     def discard(*arguments: Any) -> None:
         is_meant = run_filter(documents, runs, arguments)
         argument = command_argument(arguments) or {}
-        refusals.clear(argument.get("uri"))
+        parts.refusals.clear(argument.get("uri"))
         if "target" not in argument:
             located = documents.file_of(argument["uri"]) if argument else None
 
             def is_discarded(path: Path) -> bool:
                 return not argument or (located is not None and path == located[0])
 
-            failing_tests.clear(is_discarded)
+            parts.failing_tests.clear(is_discarded)
         for run in [run for run in runs if is_meant(run) and not run.running]:
-            run_diagnostics.remove(run)
+            parts.run_diagnostics.remove(run)
             runs.discard(run)
             if run.outcome is not None:
                 tasks.spawn(asyncio.to_thread(api.history.discard, run.outcome.run))

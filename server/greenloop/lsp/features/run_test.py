@@ -15,15 +15,9 @@ from greenloop.lsp.connection.messages import RefineParams
 from greenloop.lsp.documents import locations
 from greenloop.lsp.documents.locations import ProjectFile
 from greenloop.lsp.documents.open_documents import REOPEN
-from greenloop.lsp.editor import Editor
-from greenloop.lsp.features.document_sync import DocumentEvents
-from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
-from greenloop.lsp.runs.background_tasks import Prewarmer
-from greenloop.lsp.runs.requests import RunStarter
+from greenloop.lsp.parts import Parts
 from greenloop.lsp.state.results import test_of
-from greenloop.lsp.testing.commands import TestCommands
 from greenloop.lsp.testing.requests import TestRequest
-from greenloop.lsp.testing.scheduler import TestScheduler
 
 log = logging.getLogger(__name__)
 
@@ -31,15 +25,9 @@ log = logging.getLogger(__name__)
 STARTED_TOGETHER = 10
 
 
-def register(
-    server: LanguageServer,
-    editor: Editor,
-    events: DocumentEvents,
-    scheduler: TestScheduler,
-    test_commands: TestCommands,
-    prewarmer: Prewarmer,
-) -> None:
-    documents, settings, tasks = editor.documents, editor.settings, editor.tasks
+def register(server: LanguageServer, parts: Parts) -> None:
+    events, scheduler, test_commands = parts.events, parts.scheduler, parts.test_commands
+    documents, settings, tasks = parts.documents, parts.settings, parts.tasks
 
     @server.command("greenloop.runTest")
     def run_test(*arguments: Any) -> None:
@@ -57,7 +45,7 @@ def register(
         # A file is often opened before the editor has sent its settings.
         await settings.received.wait()
         if (watched := watched_file(uri)) is not None:
-            prewarmer.prewarm(watched[0].root)
+            parts.prewarmer.prewarm(watched[0].root)
 
     def run_affected(uri: str) -> None:
         if (watched := watched_file(uri)) is not None:
@@ -88,11 +76,12 @@ def register(
     events.on_open.append(lambda uri: tasks.spawn(prepare(uri)))
     events.on_save.append(run_affected)
     events.on_close.append(drop)
+    register_refine_all(server, parts)
 
 
-def register_refine_all(
-    server: LanguageServer, editor: Editor, store: DiagnosticsStore, test_commands: TestCommands, starter: RunStarter
-) -> None:
+def register_refine_all(server: LanguageServer, parts: Parts) -> None:
+    editor, test_commands = parts.editor, parts.test_commands
+
     @server.command("greenloop.refineAll")
     def refine_all(*arguments: Any) -> None:
         editor.tasks.spawn(refine_failing(test_commands.start(arguments)))
@@ -110,7 +99,7 @@ def register_refine_all(
         editor.client.show_message(_message(len(failing), test_count, request.settings.editor.runs))
         for first in range(0, len(failing), STARTED_TOGETHER):
             # A batch that was kept open while others work would hide their diagnostics too.
-            with store.batch():
+            with parts.store.batch():
                 for test in failing[first : first + STARTED_TOGETHER]:
                     start(request, test)
             # There may be hundreds, while the user types.
@@ -124,7 +113,7 @@ def register_refine_all(
         else:
             uri = documents.uri_of(request.root / request.path)
         try:
-            starter.start(RefineParams(uri=uri, test=test))
+            parts.starter.start(RefineParams(uri=uri, test=test))
         except JsonRpcException as error:
             log.info("%s cannot be refined: %s", test, error)
 

@@ -6,10 +6,13 @@ import asyncio
 import time
 from typing import Any
 
+from pygls.lsp.server import LanguageServer
+
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.messages import RUNS
+from greenloop.lsp.parts import Parts
 from greenloop.lsp.presenters import hover_text, progress
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.run import Run
@@ -21,6 +24,10 @@ from greenloop.wording.outcome import describe_improvement
 # Seconds between two notifications; with many runs, at least this many times the duration of sending one.
 INTERVAL = 0.2
 TIMES = 20
+
+
+def register(_server: LanguageServer, parts: Parts) -> None:
+    RunPublisher(parts.client, parts.runs)
 
 
 class RunPublisher:

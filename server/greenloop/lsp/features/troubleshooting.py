@@ -19,14 +19,16 @@ from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.messages import command_argument
 from greenloop.lsp.documents import locations
 from greenloop.lsp.editor import Editor
+from greenloop.lsp.parts import Parts
 from greenloop.lsp.presenters.pages import Pages
 from greenloop.lsp.presenters.progress import ProgressLine
-from greenloop.lsp.runs.background_tasks import LongTasks
 
 TITLE = "Checking the installation"
 
 
-def register(server: LanguageServer, editor: Editor, long_tasks: LongTasks) -> None:
+def register(server: LanguageServer, parts: Parts) -> None:
+    editor, long_tasks = parts.editor, parts.long_tasks
+
     @server.command("greenloop.doctor")
     def doctor(*arguments: Any) -> None:
         root = locations.root_named(editor.documents, command_argument(arguments))

@@ -15,27 +15,16 @@ from greenloop.lsp.connection.client import Client
 from greenloop.lsp.documents import locations
 from greenloop.lsp.documents.disk import path_of
 from greenloop.lsp.editor import Editor
-from greenloop.lsp.engines import Engines
-from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
-from greenloop.lsp.runs.earlier_runs import RunRestorer
-from greenloop.lsp.runs.runs import Runs
-from greenloop.lsp.testing.scheduler import TestScheduler
+from greenloop.lsp.parts import Parts
 
 SOURCES = "**/*.py"
 _PATTERN = lsp.FileOperationPattern(glob="**/*")
 _OPTIONS = lsp.FileOperationRegistrationOptions(filters=[lsp.FileOperationFilter(pattern=_PATTERN, scheme="file")])
 
 
-def register(
-    server: LanguageServer,
-    editor: Editor,
-    engines: Engines,
-    runs: Runs,
-    store: DiagnosticsStore,
-    scheduler: TestScheduler,
-    restorer: RunRestorer,
-) -> None:
-    documents, settings, tasks = editor.documents, editor.settings, editor.tasks
+def register(server: LanguageServer, parts: Parts) -> None:
+    runs, store, scheduler, restorer = parts.runs, parts.store, parts.scheduler, parts.restorer
+    documents, settings, tasks = parts.documents, parts.settings, parts.tasks
 
     @server.feature(lsp.WORKSPACE_DID_CHANGE_CONFIGURATION)
     def settings_changed(params: lsp.DidChangeConfigurationParams) -> None:
@@ -100,7 +89,7 @@ def register(
             store.put(run, {})
             runs.discard(run)
         store.remove_folder(root)
-        await engines.pool.close_workspace(root)
+        await parts.engines.pool.close_workspace(root)
 
 
 async def request_settings(editor: Editor) -> None:

@@ -1,0 +1,80 @@
+"""The parts of the server that outlive a message; each gets those that it uses, and features get all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from pygls.lsp.server import LanguageServer
+
+from greenloop.lsp.client_settings import SettingsLoader
+from greenloop.lsp.connection.client import Client
+from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.editor import Editor
+from greenloop.lsp.engines import Engines, RunEngine
+from greenloop.lsp.presenters.diagnostics import RunDiagnostics
+from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
+from greenloop.lsp.presenters.refusals import RequestErrors
+from greenloop.lsp.presenters.test_diagnostics import FailingTests
+from greenloop.lsp.process_end import ProcessEnd
+from greenloop.lsp.runs.apply_edit import EditApplier
+from greenloop.lsp.runs.available_actions import AvailableActions
+from greenloop.lsp.runs.background_tasks import LongTasks, Prewarmer
+from greenloop.lsp.runs.drive import RunDriver
+from greenloop.lsp.runs.earlier_runs import RunRestorer
+from greenloop.lsp.runs.editor_model import AnswerStreams
+from greenloop.lsp.runs.goals import GoalChoices
+from greenloop.lsp.runs.requests import RunStarter
+from greenloop.lsp.runs.runs import Runs
+from greenloop.lsp.runs.text_changes import TextChanges
+from greenloop.lsp.state.results import TestResults
+from greenloop.lsp.tasks import Tasks
+from greenloop.lsp.testing.commands import TestCommands
+from greenloop.lsp.testing.scheduler import TestScheduler
+
+
+@dataclass(eq=False, kw_only=True)
+class DocumentEvents:
+    """Called with the URI of each document that was opened, saved, or closed."""
+
+    on_open: list[Callable[[str], object]] = field(default_factory=list)
+    on_save: list[Callable[[str], object]] = field(default_factory=list)
+    on_close: list[Callable[[str], object]] = field(default_factory=list)
+
+
+class Parts:
+    """The parts of one server."""
+
+    def __init__(self, server: LanguageServer, engine: RunEngine | None) -> None:
+        # What the parts stand on.
+        self.tasks, self.client, self.documents = Tasks(), Client(server), Documents()
+        self.settings = SettingsLoader(self.client, self.documents)
+        self.editor = editor = Editor(
+            client=self.client, documents=self.documents, settings=self.settings, tasks=self.tasks
+        )
+        self.engines, self.events = Engines(engine), DocumentEvents()
+        self.process_end = ProcessEnd(server, self.tasks, self.engines)
+        # What is known, and how it is shown.
+        self.results = TestResults()
+        self.runs = runs = Runs(self.tasks)
+        self.store = store = DiagnosticsStore(editor)
+        runs.batch = store.batch
+        self.run_diagnostics = RunDiagnostics(editor, store, runs)
+        self.failing_tests = FailingTests(editor, store, runs, self.run_diagnostics)
+        self.refusals = RequestErrors(store, self.documents)
+        # Runs.
+        self.applier = EditApplier(editor, self.engines, runs)
+        self.streams = AnswerStreams()
+        self.driver = RunDriver(
+            editor, self.engines, runs, self.run_diagnostics, self.failing_tests, self.applier, self.streams
+        )
+        self.goals = GoalChoices(self.settings, runs, self.results)
+        self.available = AvailableActions(editor, runs, self.results, self.goals, self.applier)
+        self.starter = RunStarter(editor, self.refusals, self.driver)
+        self.restorer = RunRestorer(editor, runs, store)
+        self.text_changes = TextChanges(editor, store, runs, self.applier, self.run_diagnostics)
+        self.prewarmer = Prewarmer(editor, self.engines, runs)
+        self.long_tasks = LongTasks(editor)
+        # Tests run on their own.
+        self.scheduler = TestScheduler(editor, self.engines, self.results, self.failing_tests)
+        self.test_commands = TestCommands(editor, self.scheduler)
