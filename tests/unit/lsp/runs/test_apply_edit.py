@@ -5,8 +5,10 @@ import threading
 import time
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import AsyncMock
 
 from editor_runs import a_run, record
+from greenloop.api import result_files
 from greenloop.core.events import Started
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
@@ -17,7 +19,6 @@ from greenloop.core.records.verdict import Status, Verdict
 from greenloop.lsp.connection.capabilities import Capabilities
 from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.presenters.progress import describe
-from greenloop.lsp.runs import edit_plan
 from greenloop.lsp.runs.apply_edit import EditApplier
 
 TARGET = Target(
@@ -41,9 +42,10 @@ def a_solved_run(root):
 async def test_comparing_texts_leaves_the_event_loop_alone(tmp_path, monkeypatch):
     (tmp_path / "m.py").write_text("x = 2\n")
     threads = []
-    monkeypatch.setattr(edit_plan, "contains", lambda *_texts: threads.append(threading.current_thread()) or True)
+    monkeypatch.setattr(result_files, "contains", lambda *_texts: threads.append(threading.current_thread()) or True)
     client = SimpleNamespace(capabilities=Capabilities(apply_edit=True, document_changes=True, create_files=True))
-    applier = EditApplier(SimpleNamespace(client=client, documents=Documents()), None, None)
+    engines = SimpleNamespace(engine=AsyncMock(return_value=None))
+    applier = EditApplier(SimpleNamespace(client=client, documents=Documents()), engines, None)
     landing = await asyncio.wait_for(applier.apply(a_solved_run(tmp_path)), 10)
     assert landing.applied
     assert threads
