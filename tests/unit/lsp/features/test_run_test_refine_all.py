@@ -32,8 +32,7 @@ def refine(monkeypatch, tmp_path, store, beside):
     results = [SimpleNamespace(id=selector) for selector in SELECTORS]
     editor = SimpleNamespace(editor=SimpleNamespace(runs=4))
     request = SimpleNamespace(root=tmp_path, path="test_m.py", settings=editor)
-    run_test.register_refine_all(
-        server=SimpleNamespace(command=lambda name: lambda function: commands.setdefault(name, function)),
+    parts = SimpleNamespace(
         editor=SimpleNamespace(
             client=SimpleNamespace(show_message=lambda _text: None),
             documents=SimpleNamespace(uri_of=lambda _path: "file:///test_m.py"),
@@ -42,6 +41,9 @@ def refine(monkeypatch, tmp_path, store, beside):
         store=store,
         test_commands=SimpleNamespace(start=lambda _arguments: request, wait=wait),
         starter=SimpleNamespace(start=lambda params: started.append(params.test)),
+    )
+    run_test.register_refine_all(
+        SimpleNamespace(command=lambda name: lambda function: commands.setdefault(name, function)), parts
     )
 
     async def both():
