@@ -121,7 +121,7 @@ class EditPlanner:
         return ""
 
     def sandbox_files(self, run: Run, files: Mapping[str, bytes]) -> dict[str, bytes]:
-        """What the sandbox sees of the merged files, with all open texts, and those that were unsaved at the start.
+        """The merged files as the sandbox needs them, with all open texts, and those that were unsaved at the start.
 
         Raises `UsageError` for a notebook that no longer has the target.
         """
