@@ -27,7 +27,7 @@ async function candidatePythons() {
 }
 
 async function buildWheel(version) {
-  const env = { ...process.env, SETUPTOOLS_SCM_PRETEND_VERSION_FOR_GREENLOOP: version };
+  const env = { ...process.env, SETUPTOOLS_SCM_PRETEND_VERSION: version };
   for (const python of await candidatePythons()) {
     for (const { needs, args } of BUILDERS) {
       const has = await run(python, ["-c", `import ${needs}`]).then(() => true, () => false);
