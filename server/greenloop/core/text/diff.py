@@ -6,16 +6,13 @@ This module must not know what language the text is written in.
 
 from __future__ import annotations
 
+import difflib
 import re
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-_CONTEXT = 3  # unchanged lines around a hunk, as patch programs expect
-_EFFORT = 1000  # edits up to which hunks are minimal; the cost grows with the square of this number
-_LEAST = 50  # the same between two anchor lines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,43 +159,12 @@ def diff_files(before: Mapping[str, str | None], after: Mapping[str, str]) -> st
 def unified_diff(before: str | None, after: str, path: str) -> str:
     """A unified diff for people and for `git apply`; empty when nothing changed. `before` None: the file is new."""
     old, new = split_lines(before or ""), split_lines(after)
-    changes = _hunks(old, new)
-    if not changes and before is not None:
-        return ""
     tab = "\t" if " " in path else ""  # as git does, so that the end of a name with spaces is visible
     source = "/dev/null" if before is None else f"a/{path}{tab}"
-    result = [f"--- {source}\n", f"+++ b/{path}{tab}\n"]
-    shift = 0
-    for group in _groups(changes):
-        start = max(group[0].start - _CONTEXT, 0)
-        end = min(group[-1].end + _CONTEXT, len(old))
-        grown = sum(len(hunk.lines) - (hunk.end - hunk.start) for hunk in group)
-        span = f"-{_range(start, end - start)} +{_range(start + shift, end - start + grown)}"
-        result.append(f"@@ {span} @@\n")
-        shift += grown
-        position = start
-        for hunk in group:
-            result += [_shown(" ", line) for line in old[position : hunk.start]]
-            result += [_shown("-", line) for line in old[hunk.start : hunk.end]]
-            result += [_shown("+", line) for line in hunk.lines]
-            position = hunk.end
-        result += [_shown(" ", line) for line in old[position:end]]
-    return "".join(result)
-
-
-def _groups(changes: Sequence[Hunk]) -> Iterator[list[Hunk]]:
-    group: list[Hunk] = []
-    for hunk in changes:
-        if group and hunk.start - group[-1].end > 2 * _CONTEXT:
-            yield group
-            group = []
-        group.append(hunk)
-    if group:
-        yield group
-
-
-def _range(start: int, count: int) -> str:
-    return f"{start + 1 if count else start},{count}" if count != 1 else f"{start + 1}"
+    rows = list(difflib.unified_diff(old, new))[2:]  # without its own names
+    if not rows and before is not None:
+        return ""
+    return "".join([f"--- {source}\n", f"+++ b/{path}{tab}\n", *(_shown(row[0], row[1:]) for row in rows)])
 
 
 def _shown(mark: str, line: str) -> str:
@@ -220,7 +186,7 @@ def _hunks(old: Sequence[str], new: Sequence[str]) -> tuple[Hunk, ...]:
 
 
 def _equal_pairs(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Index pairs of equal lines in order: a longest common subsequence."""
+    """Index pairs of equal lines in order."""
     head = 0
     while head < min(len(old), len(new)) and old[head] == new[head]:
         head += 1
@@ -228,82 +194,9 @@ def _equal_pairs(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]
     while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
         tail += 1
     before, after = old[head : len(old) - tail], new[head : len(new) - tail]
-    middle = _shortest_edit(before, after)
+    blocks = difflib.SequenceMatcher(None, before, after).get_matching_blocks()
     return [
         *((n, n) for n in range(head)),
-        *((head + i, head + j) for i, j in middle),
+        *((head + each.a + n, head + each.b + n) for each in blocks for n in range(each.size)),
         *((len(old) - tail + n, len(new) - tail + n) for n in range(tail)),
     ]
-
-
-def _shortest_edit(old: Sequence[str], new: Sequence[str], effort: int = _EFFORT) -> list[tuple[int, int]]:
-    """Myers' greedy algorithm (1986): walks the edit graph by number of edits, then back along the trace."""
-    if not old or not new:
-        return []
-    trace: list[dict[int, int]] = []
-    reach = {1: 0}
-    for edits in range(min(len(old) + len(new), effort) + 1):
-        trace.append(dict(reach))
-        for k in range(-edits, edits + 1, 2):
-            down = k == -edits or (k != edits and reach[k - 1] < reach[k + 1])
-            x = reach[k + 1] if down else reach[k - 1] + 1
-            while x < len(old) and x - k < len(new) and old[x] == new[x - k]:
-                x += 1
-            reach[k] = x
-            if x >= len(old) and x - k >= len(new):
-                return _walk_back(trace, len(old), len(new))
-    return _anchored_pairs(old, new)
-
-
-def _anchored_pairs(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Equal pairs around the lines that occur once in each text; no pairs where there are no such lines.
-
-    Takes linear time: with quadratic time, blank lines alone would turn a reformatted file into hours.
-    """
-    old_counts, new_counts = Counter(old), Counter(new)
-    new_index_of = {line: new_index for new_index, line in enumerate(new) if new_counts[line] == 1}
-    common = [
-        (old_index, new_index_of[line])
-        for old_index, line in enumerate(old)
-        if old_counts[line] == 1 and line in new_index_of
-    ]
-    pairs: list[tuple[int, int]] = []
-    i = j = 0
-    ends = [(len(old), len(new))] if (kept := _longest_rising(common)) else []
-    for old_index, new_index in [*kept, *ends]:
-        pairs += [(i + a, j + b) for a, b in _shortest_edit(old[i:old_index], new[j:new_index], _LEAST)]
-        if old_index < len(old):
-            pairs.append((old_index, new_index))
-        i, j = old_index + 1, new_index + 1
-    return pairs
-
-
-def _longest_rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The longest subsequence of these pairs, sorted by first number, in which the second numbers rise too."""
-    lowest: list[int] = []
-    heads: list[int] = []
-    previous: list[int] = []
-    for number, (_old_index, new_index) in enumerate(pairs):
-        position = bisect_left(lowest, new_index)
-        previous.append(heads[position - 1] if position else -1)
-        lowest[position : position + 1], heads[position : position + 1] = [new_index], [number]
-    result, position = [], heads[-1] if heads else -1
-    while position >= 0:
-        result.append(pairs[position])
-        position = previous[position]
-    return result[::-1]
-
-
-def _walk_back(trace: Sequence[dict[int, int]], x: int, y: int) -> list[tuple[int, int]]:
-    pairs = []
-    for edits in range(len(trace) - 1, -1, -1):
-        reach, k = trace[edits], x - y
-        down = k == -edits or (k != edits and reach.get(k - 1, -1) < reach.get(k + 1, -1))
-        previous_k = k + 1 if down else k - 1
-        to_x = reach[previous_k] if edits else 0
-        to_y = to_x - previous_k if edits else 0
-        while x > to_x and y > to_y:
-            x, y = x - 1, y - 1
-            pairs.append((x, y))
-        x, y = to_x, to_y
-    return pairs[::-1]
