@@ -13,7 +13,7 @@ from greenloop.api import events_json
 from greenloop.core.events import Checked, Looked, Planned, Proposed, Specified, Started, Tested
 from greenloop.core.records.attempt import Attempt, Draft, Look, Move
 from greenloop.core.records.model import ModelKind, Role, ToolCall
-from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
+from greenloop.core.records.outcome import Evidence, Noticed, Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.usage import Usage
@@ -23,7 +23,6 @@ from greenloop.lsp.connection import messages
 from greenloop.lsp.connection.capabilities import read_capabilities
 from greenloop.lsp.connection.messages import answer_params
 from greenloop.lsp.server import create_server
-from greenloop.verdict.beyond_tests.mutation_testing import Strength
 from greenloop_sandbox import CaseResult, Failure, Frame
 
 PAGE = (Path(__file__).parents[2] / "docs/protocol.md").read_text(encoding="utf-8")
@@ -60,7 +59,7 @@ EVENTS = {
     "proposed": events_json.event_object(Proposed(attempt=1, answer="x", usage=Usage())),
     "checked": events_json.event_object(Checked(attempt=1, error_class="", message="")),
     "tested": events_json.event_object(Tested(attempt=ATTEMPT)),
-    "strength": events_json.strength_object(Strength(tests=1)),
+    "strength": events_json.strength_object(Noticed(tests=1)),
     "finished": events_json.finished_object(OUTCOME),
 }
 

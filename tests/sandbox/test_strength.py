@@ -12,7 +12,7 @@ from greenloop.cli.main import main
 from greenloop.core.compose import compose
 from greenloop.core.errors import UsageError
 from greenloop.core.records.attempt import Attempt, Candidate
-from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.outcome import Noticed, Outcome, StopReason, Survivor, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
@@ -20,9 +20,6 @@ from greenloop.engine import after_run
 from greenloop.project import configuration, settings
 from greenloop.verdict.beyond_tests.changed_functions import find_changed_parts
 from greenloop.verdict.beyond_tests.mutation_testing import (
-    Mutant,
-    Strength,
-    describe_mutant,
     make_mutants,
     report_lines,
 )
@@ -76,7 +73,7 @@ async def test_what_weak_tests_would_also_accept_is_shown(tmp_path, walled):
     assert (
         lines[0] == f"The 2 tests notice {found.killed} of {found.tried} one-token changes ({100 * found.share:.0f} %)."
     )
-    changed = [describe_mutant(each) for each in found.survivors]
+    changed = [each.change for each in found.survivors]
     assert "`>=` → `>` in `if points >= 50:`" in changed  # nobody asks for 50 points
     assert ("m.py", 5) in found.unreached
     assert "No test reaches m.py:5." in lines
@@ -114,15 +111,11 @@ def test_changes_are_spread_over_the_lines_compile_and_differ(tmp_path):
 
 
 def test_the_report_says_how_many_more_there_are():
-    def mutant(line: int, new: str | None) -> Mutant:
-        return Mutant(path="m.py", line=line, old="    return a < b", new=new, text="")
-
     survivors = (
-        mutant(1, "    return a <= b"),
-        mutant(2, None),
-        *(mutant(line, "    return a") for line in range(3, 9)),
+        Survivor(path="m.py", line=1, change="`<` → `<=` in `return a < b`"),
+        *(Survivor(path="m.py", line=line, change="without `return a < b`") for line in range(2, 9)),
     )
-    lines = report_lines(Strength(tests=1, tried=20, killed=12, survivors=survivors, left=3))
+    lines = report_lines(Noticed(tests=1, tried=20, killed=12, survivors=survivors, left=3))
     assert lines[:4] == [
         "The 1 test notices 12 of 20 one-token changes (60 %).",
         "Your tests would also accept:",
@@ -130,9 +123,7 @@ def test_the_report_says_how_many_more_there_are():
         "  m.py:2: without `return a < b`",
     ]
     assert lines[-2:] == ["  and 3 more", "3 more were not tried: out of time."]
-    assert report_lines(Strength(tests=0)) == [
-        "No test passes with this result, so nothing can be said about their strength."
-    ]
+    assert report_lines(Noticed()) == ["No test passes with this result, so nothing can be said about their strength."]
 
 
 @pytest.mark.needs("bubblewrap")

@@ -13,13 +13,12 @@ from greenloop.core.classify import is_of_workspace
 from greenloop.core.events import Checked, Event, Finished, Looked, Planned, Proposed, Specified, Started, Tested, Token
 from greenloop.core.records.attempt import Attempt, Look
 from greenloop.core.records.goal import Gain
-from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.outcome import Noticed, Outcome, StopReason, Verified
 from greenloop.core.records.spec import Case, Region
 from greenloop.core.records.usage import Estimate, Quantiles, Usage
 from greenloop.core.summary import changed_regions, count_candidates
 from greenloop.core.text.diff import diff_files
 from greenloop.core.text.json_codec import to_json
-from greenloop.verdict.beyond_tests.mutation_testing import Strength, describe_mutant
 from greenloop.wording.gain import describe_gain
 from greenloop.wording.notes import list_notes
 from greenloop.wording.outcome import describe_improvement
@@ -105,16 +104,14 @@ def finished_object(outcome: Outcome, *, applied: bool = False) -> dict[str, Any
     }
 
 
-def strength_object(report: Strength) -> dict[str, Any]:
+def strength_object(report: Noticed) -> dict[str, Any]:
     """The changes that the tests would also accept; written before the `finished_object` object if requested."""
     return {
         "event": "strength",
         "tests": report.tests,
         "tried": report.tried,
         "killed": report.killed,
-        "survivors": [
-            {"path": each.path, "line": each.line, "change": describe_mutant(each)} for each in report.survivors
-        ],
+        "survivors": to_json(report.survivors),
         "unreached": [{"path": path, "line": line} for path, line in report.unreached],
         "left": report.left,
     }

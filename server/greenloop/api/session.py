@@ -15,7 +15,7 @@ from greenloop.api.state import SessionState
 from greenloop.core.errors import UsageError
 from greenloop.core.events import Event
 from greenloop.core.ports import Model, NoUser, User
-from greenloop.core.records.outcome import Outcome, StopReason
+from greenloop.core.records.outcome import Noticed, Outcome, StopReason
 from greenloop.core.records.problem import Problem
 from greenloop.engine import after_run
 from greenloop.engine import outcome as outcomes
@@ -24,7 +24,7 @@ from greenloop.engine.history.unsolved_run import UnsolvedRun, read_unsolved_run
 from greenloop.engine.refine import RefineRequest
 from greenloop.engine.sandbox_spec import ignore_status
 from greenloop.project.settings import Settings
-from greenloop.verdict.beyond_tests.mutation_testing import Strength, report_lines
+from greenloop.verdict.beyond_tests.mutation_testing import report_lines
 
 
 class RefineSession:
@@ -220,7 +220,7 @@ class RefineSession:
             await asyncio.gather(writing, return_exceptions=True)
             raise
 
-    async def measure_strength(self, *, report_status: Callable[[str], None] | None = None) -> Strength:
+    async def measure_strength(self, *, report_status: Callable[[str], None] | None = None) -> Noticed:
         """Measures which one-token changes of the result its tests do not notice.
 
         Raises `UsageError` where there is no solved result, `CannotVerifyError` where no sandbox can be used.

@@ -11,7 +11,7 @@ from dataclasses import replace
 from greenloop.core.compose import compose
 from greenloop.core.errors import UsageError
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.outcome import Noticed, Outcome
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Verdict
 from greenloop.core.run_state import RunState
@@ -24,7 +24,6 @@ from greenloop.project.sources import is_test_file
 from greenloop.verdict.beyond_tests import mutation_testing
 from greenloop.verdict.beyond_tests.changed_functions import find_changed_parts
 from greenloop.verdict.beyond_tests.checks import BeyondTests
-from greenloop.verdict.beyond_tests.mutation_testing import Strength
 from greenloop.verdict.inputs import check_sandbox
 from greenloop.verdict.verifier import Verifier
 from greenloop_sandbox import Execution, Sandbox, SandboxSpec, TestRun, case_results
@@ -136,7 +135,7 @@ async def measure_strength(
     settings: Settings,
     report_status: Callable[[str], None] = ignore_status,
     seconds: float = mutation_testing.TOTAL_SECONDS,
-) -> Strength:
+) -> Noticed:
     """Measures which one-token changes of a result its tests do not notice; `problem` is the run's final one.
 
     Spends at most `seconds` on the changes.

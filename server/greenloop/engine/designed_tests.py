@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from greenloop.core.records.outcome import Noticed
 from greenloop.core.records.spec import Spec
 from greenloop.verdict.beyond_tests import mutation_testing
 from greenloop.verdict.beyond_tests.changed_functions import find_changed_parts
@@ -21,7 +22,7 @@ PASSING = 0.6  # share of the tests that an answer passes which is taken for rig
 LEAST_MUTANTS = 5  # fewer say nothing
 
 
-def noticed_share(strength: mutation_testing.Strength, mutants: Sequence[mutation_testing.Mutant]) -> float | None:
+def noticed_share(strength: Noticed, mutants: Sequence[mutation_testing.Mutant]) -> float | None:
     """The share of these mutants that the tests notice, by those that were tried; None where there are too few to say.
 
     Nobody notices a mutant of a line that no test reaches.

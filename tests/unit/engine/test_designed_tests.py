@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from greenloop.core.records.outcome import Noticed
 from greenloop.engine.designed_tests import noticed_share
-from greenloop.verdict.beyond_tests.mutation_testing import Mutant, Strength
+from greenloop.verdict.beyond_tests.mutation_testing import Mutant
 
 
 @pytest.mark.parametrize(
@@ -22,4 +23,4 @@ from greenloop.verdict.beyond_tests.mutation_testing import Mutant, Strength
 def test_the_share_of_mutants_that_are_noticed(lines, tried, killed, unreached, share):
     mutants = [Mutant(path="m.py", line=line, old="", new="", text=str(n)) for n, line in enumerate(lines)]
     places = tuple(("m.py", line) for line in unreached)
-    assert noticed_share(Strength(tests=1, tried=tried, killed=killed, unreached=places), mutants) == share
+    assert noticed_share(Noticed(tests=1, tried=tried, killed=killed, unreached=places), mutants) == share

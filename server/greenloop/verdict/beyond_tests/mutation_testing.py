@@ -15,6 +15,7 @@ from time import monotonic
 
 from greenloop.core.fingerprint import code_digest
 from greenloop.core.python.ast_source import DEFINITIONS, compile_error, parse_module, statement_blocks, walk_code
+from greenloop.core.records.outcome import Noticed, Survivor
 from greenloop.core.text.diff import diff_hunks, keep_ends, split_lines, with_plain_ends
 from greenloop.drafting.candidates.changes.one_token import one_token_changes
 from greenloop.verdict.beyond_tests.changed_functions import ChangedPart
@@ -40,28 +41,7 @@ class Mutant:
     text: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Strength:
-    """Result of mutation testing: `killed` of `tried` changes were noticed by one of `tests` tests.
-
-    `survivors` are the others. `unreached` are lines of the result, by path, that no test runs; they are not mutated.
-    `left` counts the changes that there was no time for.
-    """
-
-    tests: int
-    tried: int = 0
-    killed: int = 0
-    survivors: tuple[Mutant, ...] = ()
-    unreached: tuple[tuple[str, int], ...] = ()
-    left: int = 0
-
-    @property
-    def share(self) -> float | None:
-        """Share of the changes that were noticed, 0..1; None where nothing was tried."""
-        return self.killed / self.tried if self.tried else None
-
-
-def report_lines(strength: Strength) -> list[str]:
+def report_lines(strength: Noticed) -> list[str]:
     """Formats the report for the user; the first line alone is a summary."""
     many, verb = ("1 test", "notices") if strength.tests == 1 else (f"{strength.tests} tests", "notice")
     if not strength.tests:
@@ -73,7 +53,7 @@ def report_lines(strength: Strength) -> list[str]:
         rows = [f"The {many} {verb} {strength.killed} of {strength.tried} one-token changes ({share})."]
     if strength.survivors:
         rows.append("Your tests would also accept:")
-        rows += [f"  {each.path}:{each.line}: {describe_mutant(each)}" for each in strength.survivors[:SHOWN]]
+        rows += [f"  {each.path}:{each.line}: {each.change}" for each in strength.survivors[:SHOWN]]
         if len(strength.survivors) > SHOWN:
             rows.append(f"  and {len(strength.survivors) - SHOWN} more")
     rows += [f"No test reaches {path}:{line}." for path, line in strength.unreached[:SHOWN]]
@@ -159,7 +139,7 @@ async def measure(
     most: int = MOST_MUTANTS,
     least: int = 0,
     report_status: Callable[[str], None] = lambda _text: None,
-) -> Strength:
+) -> Noticed:
     """Tries changes of these parts of the result: is one of the tests of `run` that pass with it noticing them?
 
     `texts` are whole ones, which `run` already has; `lines` are the only ones to be changed, where they are given. The
@@ -178,7 +158,7 @@ async def measure(
         check_sandbox(execution)
     green = frozenset(result.id for result in case_results(execution) if result.passed)
     if not green:
-        return Strength(tests=0)
+        return Noticed()
     traces = line_traces(watched) if green <= {result.id for result in case_results(watched) if result.passed} else {}
     reached_lines = {path: _reached(text, path, traces.values()) for path, text in texts.items()} if traces else {}
     tried = [each for each in mutants if not traces or each.line in reached_lines[each.path]]
@@ -192,7 +172,7 @@ async def measure(
         if await _is_noticed(inputs, session, run, mutant, green, limit):
             killed += 1
         else:
-            survivors.append(mutant)
+            survivors.append(Survivor(path=mutant.path, line=mutant.line, change=describe_mutant(mutant)))
     count = killed + len(survivors)
     unreached = {
         (part.path, line)
@@ -200,7 +180,7 @@ async def measure(
         for line in body
         if traces and line not in reached_lines[part.path]
     }
-    return Strength(
+    return Noticed(
         tests=len(green),
         tried=count,
         killed=killed,
