@@ -8,7 +8,7 @@ commit is the project with its red test, and, where it changes code alone, by th
 only answer of a scripted model. The change is `believed` (verified), `named` (refused, with a word about what was
 done), `partially` believed (it passes, and nothing shows that the code earned it), or `refused` for what fails.
 Each is a line of the file of `--out`; `--jobs` are judged at once. `with a word` counts the believed ones whose result
-shows what the code does on other inputs, that its tests notice little, or that the change says it is unfinished.
+shows what the code does on other inputs, or that its tests notice little.
 """
 
 from __future__ import annotations
@@ -105,19 +105,19 @@ async def _verify(entry: Entry, side: str, root: Path, python: Path) -> Judgemen
 
 def _judgement(result: Verification) -> Judgement:
     named = [each.reason for each in result.tampered] + [str(each) for each in result.edits]
-    reasons = [f"{result.state.value}: {result.reason}", *named, *result.unearned.values()]
-    has_word = _has_word(result.differences, result.noticed, result.unfinished)
+    reasons = [f"{result.state.value}: {result.reason}", *named, *result.doubts]
+    has_word = _has_word(result.differences, result.noticed)
     if result.state is State.ALREADY_FAILING:  # the red test is as red as before
         return REFUSED, reasons, has_word
     if result.verified:
-        return (PARTIALLY if result.unearned else BELIEVED), reasons, has_word
+        return (PARTIALLY if result.doubts else BELIEVED), reasons, has_word
     if result.vetoed:
         return PARTIALLY, reasons, has_word
     return (NAMED if named else REFUSED), reasons, has_word
 
 
-def _has_word(differences: Sequence[object], noticed: Noticed | None, unfinished: Sequence[str]) -> bool:
-    return bool(differences or unfinished) or (noticed is not None and noticed.is_little)
+def _has_word(differences: Sequence[object], noticed: Noticed | None) -> bool:
+    return bool(differences) or (noticed is not None and noticed.is_little)
 
 
 # -- fix ------------------------------------------------------------------------------------------------------------
@@ -153,9 +153,9 @@ def _answer(entry: Entry, side: str) -> str:
 
 def _accepted(outcome: Outcome) -> Judgement:
     evidence, last = outcome.evidence, outcome.attempts[-1]
-    reasons = [outcome.message, *dict.fromkeys(evidence.unproven.values())]
+    reasons = [outcome.message, *dict.fromkeys(evidence.unproven.values()), *evidence.unfinished]
     if outcome.solved:
-        has_word = _has_word(evidence.differences, evidence.noticed, evidence.unfinished)
+        has_word = _has_word(evidence.differences, evidence.noticed)
         return (BELIEVED if outcome.verified is Verified.VERIFIED else PARTIALLY), reasons, has_word
     reasons += [last.verdict.reason] if last.verdict.reason else []
     reasons += [f"{last.finding.error_class}: {last.finding.message}"] if last.finding else []

@@ -170,18 +170,19 @@ class Judge:
         inputs = self.inputs(text)
         return inputs.judge(await self.session.run(inputs.test_run({}))).status
 
-    async def accuses(self, own: str, new: str) -> tuple[str, list[str], float]:
-        """The accusation, the differences, and the seconds that it took; tests must pass with the new text."""
+    async def accuses(self, own: str, new: str) -> tuple[str, list[str], tuple[str, ...], float]:
+        """The accusation, differences, signs that it is unfinished, and seconds; tests must pass with the new text."""
         inputs, files = self.inputs(own), {mbpp.MODULE: new}
         verdict = inputs.judge(await self.session.run(inputs.test_run(files)))
         if verdict.status is not Status.PASSED:
-            return "not passing", [], 0.0
+            return "not passing", [], (), 0.0
         began = time.monotonic()
-        failure, differences = await try_other_inputs(
+        found = await try_other_inputs(
             inputs, self.session, verdict, files, own={mbpp.MODULE: own}, wanted=BeyondTests()
         )
-        shown = [f"{each.call}: {each.old} -> {each.new}" for each in differences]
-        return failure.reason if failure else "", shown, time.monotonic() - began
+        shown = [f"{each.call}: {each.old} -> {each.new}" for each in found.differences]
+        reason = found.failure.reason if found.failure else ""
+        return reason, shown, found.unfinished, time.monotonic() - began
 
 
 async def broken_of(row: mbpp.Row, right: str, judge: Judge, seed: int) -> str:
@@ -222,11 +223,12 @@ async def measure(arguments: argparse.Namespace) -> list[dict[str, Any]]:
                         name, head, body, alone = every[(counts["seeded"] + number) % len(every)]
                         changes.append(("seeded", name, seeded(own, row.function.name, head, body, alone=alone)))
                 for kind, form, text in changes:
-                    accusation, differences, seconds = await judge.accuses(own, text)
+                    accusation, differences, unfinished, seconds = await judge.accuses(own, text)
                     if accusation == "not passing":
                         continue
                     counts[kind] += 1
                     line = {"row": row.number, "kind": kind, "form": form, "accusation": accusation}
+                    line["unfinished"] = unfinished
                     found.append({**line, "differences": differences, "seconds": round(seconds, 2), "text": text})
                     if arguments.out:
                         with arguments.out.open("a") as stream:
@@ -247,6 +249,7 @@ def report(found: list[dict[str, Any]]) -> Iterator[str]:
         yield f"  seconds: median {middle:.2f}, 95th percentile {slow:.2f}"
         with_differences = sum(bool(each["differences"]) for each in group)
         yield f"  with differences: {with_differences}"
+        yield f"  perhaps unfinished: {sum(bool(each['unfinished']) for each in group)}"
         missed = Counter(each["form"] for each in group if not each["accusation"] and each["form"])
         yield from (f"  missed: {form} {number}" for form, number in missed.most_common())
 

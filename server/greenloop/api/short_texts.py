@@ -40,7 +40,8 @@ def shorten(text: str) -> str:
 
 
 def _verification_lines(result: Verification) -> Iterator[str]:
-    yield f"greenloop verify: not verified. {first_line(result.reason or why_not_proven(result.unearned), 300)}"
+    reason = result.reason or why_not_proven(result.unearned, result.unfinished)
+    yield f"greenloop verify: not verified. {first_line(reason, 300)}"
     cases = {case.id: case for case in (*result.cases, *result.new.cases)}
     failed = tuple(dict.fromkeys((*result.failed, *result.new_failing)))
     for name in failed[:MOST]:

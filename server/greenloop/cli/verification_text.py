@@ -48,7 +48,7 @@ def describe(result: Verification) -> Iterator[str]:
         place = f"{difference.path}:{difference.line}"
         yield render.escape_controls(f"    {describe_difference(difference)} ({place})")
     for line in result.unfinished:
-        yield render.escape_controls(f"  unfinished by its own words: {line}")
+        yield render.escape_controls(f"  perhaps unfinished: {line}")
     if result.noticed is not None and (survivors := list_survivors(result.noticed, MAX_LISTED)):
         yield f"  {describe_noticed(result.noticed)}; they also accept:"
         yield from (render.escape_controls(f"    {each}") for each in survivors)
@@ -74,7 +74,7 @@ def _describe_head(result: Verification) -> str:
             f"{failing}, {how}: {', '.join(known[:3])}{' ...' if len(known) > 3 else ''}; "
             f"{passed} pass and are verified in {result.sandbox} by {base}, {result.seconds:.1f} s"
         )
-    word = "Partially verified" if result.unearned else "Verified"
+    word = "Partially verified" if result.doubts else "Verified"
     weak = f"; {describe_noticed(result.noticed)}" if result.noticed is not None and result.noticed.is_little else ""
     return f"{word} in {result.sandbox}: {passed} tests of {base} pass with this code{weak}, {result.seconds:.1f} s"
 

@@ -18,13 +18,13 @@ def verification_level(evidence: Evidence) -> Verified:
     """The level that the evidence supports; the only place that decides it.
 
     `VERIFIED` needs passing tests or examples of the user, a proof for each of them that its pass was earned, all
-    related tests, a sandbox, and any requested approval.
+    related tests, no sign that the change is unfinished, a sandbox, and any requested approval.
     """
     if evidence.sandbox == "none":
         return Verified.UNVERIFIED
     passed = {kind for kind, (good, _every) in evidence.cases.items() if good}
     lacks_approval = Provenance.HUMAN in evidence.cases and Provenance.HUMAN not in passed
-    doubts = (evidence.neighbours_left_out, evidence.unproven, lacks_approval)
+    doubts = (evidence.neighbours_left_out, evidence.unproven, evidence.unfinished, lacks_approval)
     if any(doubts) or not passed & USER_PROVENANCES:
         return Verified.PARTIALLY
     return Verified.VERIFIED

@@ -281,13 +281,13 @@ class Verifier:
                 progress.verdict = replace(verdict, status=Status.FAILED, reason=reason)
                 return
             if self.beyond is not None:
-                failure, progress.differences = await beyond_tests.try_other_inputs(
+                found = await beyond_tests.try_other_inputs(
                     inputs, session, verdict, files, own=own, wanted=self.beyond
                 )
-                if failure is not None:
-                    progress.verdict = failure
+                if found.failure is not None:
+                    progress.verdict = found.failure
                     return
-                progress.unfinished = beyond_tests.find_unfinished(files, own=own, wanted=self.beyond)
+                progress.differences, progress.unfinished = found.differences, found.unfinished
             # Last, for they may take the longest, and without a proof their passes are worth little.
             left = self.state.deadline.left
             progress.verdict = await run_unmeasured(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 _STEPS = {
     "tampered": "Change the code so that it is right for every input; do not fake the pass.",
@@ -11,8 +11,8 @@ _STEPS = {
     "failing": "Correct the code; `greenloop explain TEST` (explain) tells where to look.",
     "still_failing": "Correct the code; `greenloop explain TEST` (explain) tells where to look. A test that no honest "
     "change can pass: report_impossible, or tell the user.",
-    "partially_verified": "Return plain values where a test compares, and do without what leaves the process; where "
-    "that is not possible, tell the user that it is partially verified.",
+    "partially_verified": "Finish what is missing, return plain values where a test compares, and do without what "
+    "leaves the process; where that is not possible, tell the user that it is partially verified.",
     "not_verified": "See the reason.",
 }
 
@@ -22,7 +22,9 @@ def next_step(state: str) -> str:
     return _STEPS.get(state, "")
 
 
-def why_not_proven(unearned: Mapping[str, str]) -> str:
-    """Why a pass does not count for an agent, from the reason of each test; empty where all are proven."""
+def why_not_proven(unearned: Mapping[str, str], unfinished: Sequence[str]) -> str:
+    """Why a pass does not count for an agent, from the reason of each test and other signs; empty where it does."""
+    if unfinished:
+        return f"The tests pass, and the change is perhaps unfinished: {'; '.join(unfinished)}."
     tests = "1 test passes" if len(unearned) == 1 else f"{len(unearned)} tests pass"
     return f"{tests}, and nothing shows that the code earned it." if unearned else ""

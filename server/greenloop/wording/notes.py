@@ -64,7 +64,7 @@ def list_beyond(evidence: Evidence) -> list[str]:
         shown = "; ".join(map(describe_difference, evidence.differences))
         found.append(f"Green, though is this wanted? {shown}, {first.path}:{first.line}")
     if evidence.unfinished:
-        found.append(f"Green, and unfinished by its own words: {'; '.join(evidence.unfinished)}")
+        found.append(f"Green, and perhaps unfinished: {'; '.join(evidence.unfinished)}")
     if evidence.noticed is not None and (survivors := list_survivors(evidence.noticed)):
         found.append(f"{describe_noticed(evidence.noticed).capitalize()}; they also accept {'; '.join(survivors)}")
     return found

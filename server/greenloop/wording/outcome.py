@@ -43,6 +43,11 @@ def describe_unproven(evidence: Evidence) -> str:
     return f"{count} {'pass is' if count == 1 else 'passes are'} not proven ({case}: {reason})"
 
 
+def describe_unfinished(evidence: Evidence) -> str:
+    """`perhaps unfinished: …`; "" where nothing looks like that."""
+    return f"perhaps unfinished: {'; '.join(evidence.unfinished)}" if evidence.unfinished else ""
+
+
 def count_cases(evidence: Evidence) -> list[str]:
     """Counts of cases by provenance: `no tests of your own`, `3/3 doctests pass`, `1 confirmed by you`.
 
@@ -120,7 +125,8 @@ def level_and_reason(outcome: Outcome) -> str:
     if evidence.sandbox == "none":
         return f"not verified: {describe_sandbox(evidence)}"
     left_out = [f"{evidence.neighbours_left_out} related tests not run"] if evidence.neighbours_left_out else []
-    reasons = [*count_cases(evidence), *left_out, *filter(None, [describe_unproven(evidence)])]
+    doubts = filter(None, [describe_unproven(evidence), describe_unfinished(evidence)])
+    reasons = [*count_cases(evidence), *left_out, *doubts]
     return f"partially verified: {', '.join(reasons)}"
 
 
@@ -142,8 +148,7 @@ def summarize_solved(evidence: Evidence, verified: Verified) -> str:
         parts.append(f"proven apart {len(evidence.proofs)}/{total}")
     if evidence.together:
         parts.append(f"{len(evidence.together)} ran in one process")
-    if evidence.unproven:
-        parts.append(describe_unproven(evidence))
+    parts += filter(None, [describe_unproven(evidence), describe_unfinished(evidence)])
     if evidence.noticed is not None and evidence.noticed.is_little:
         parts.append(f"but {describe_noticed(evidence.noticed)}")
     label = "Not verified" if verified is Verified.UNVERIFIED else VERIFIED_WORDS[verified].capitalize()

@@ -74,7 +74,7 @@ def test_what_the_tests_leave_open_is_a_note(tmp_path):
     accepted = "`<` → `<=` in `if a < b:`, m.py:2"
     unfinished = ("`# TODO: large files`, m.py:7", "`raise NotImplementedError`, m.py:8")
     assert list_notes(replace(solved(tmp_path), evidence=replace(SURE, unfinished=unfinished)))[-1] == (
-        "Green, and unfinished by its own words: `# TODO: large files`, m.py:7; `raise NotImplementedError`, m.py:8"
+        "Green, and perhaps unfinished: `# TODO: large files`, m.py:7; `raise NotImplementedError`, m.py:8"
     )
     notes = list_notes(outcome)[-2:]
     assert notes[0] == f"Green, though is this wanted? {shown}; {shown}, m.py:3"

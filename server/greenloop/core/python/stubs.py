@@ -11,7 +11,7 @@ import re
 import tokenize
 from collections.abc import Collection, Iterator
 
-from greenloop.core.python.ast_source import FUNCTIONS, Function, docstring_statement, parse_fragment, parse_module
+from greenloop.core.python.ast_source import FUNCTIONS, Function, docstring_statement, parse_fragment
 from greenloop.core.text.diff import with_plain_ends
 
 _TODO = re.compile(r"#+:?\s*(?:TODO|FIXME|XXX)\b(?:\([^)]*\))?\s*[:\-]?\s*", re.IGNORECASE)
@@ -73,16 +73,9 @@ def _comment_texts(pattern: re.Pattern[str], text: str) -> str:
     return "\n".join(row for row in texts if row)
 
 
-def find_unfinished(text: str) -> Iterator[tuple[int, str]]:
-    """Yields line and words of each TODO comment, and of each statement that says "not implemented"."""
+def find_todos(text: str) -> Iterator[tuple[int, str]]:
+    """Yields line and text of each TODO comment in a text with plain line ends."""
     yield from ((line, comment) for line, comment in find_comments(text) if _TODO.match(comment))
-    module = parse_module(text)
-    nodes = ast.walk(module) if isinstance(module, ast.Module) else ()
-    yield from (
-        (node.lineno, ast.unparse(node))
-        for node in nodes
-        if isinstance(node, ast.stmt) and _raises_not_implemented(node)
-    )
 
 
 def find_comments(text: str) -> Iterator[tuple[int, str]]:

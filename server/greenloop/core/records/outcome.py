@@ -64,18 +64,24 @@ class Survivor:
 
 @dataclass(frozen=True, kw_only=True)
 class Noticed:
-    """How many of the one-token changes of a result's changed lines its tests noticed: `killed` of `tried`.
+    """How many of the one-token changes of a result one of its `tests` tests noticed: `killed` of `tried`.
 
-    `survivors` are the others, `left` counts those that there was no time for, and `unreached` are changed lines, by
-    path, that no test runs. `least` is the share that is asked for.
+    `survivors` are the others, `left` counts those that there was no time for, and `unreached` are lines of the result,
+    by path, that no test runs; they are not changed. `least` is the share that is asked for.
     """
 
-    tried: int
-    killed: int
+    tests: int = 0
+    tried: int = 0
+    killed: int = 0
     left: int = 0
     survivors: tuple[Survivor, ...] = ()
     unreached: tuple[tuple[str, int], ...] = ()
     least: float = 0.0
+
+    @property
+    def share(self) -> float | None:
+        """Share of the changes that were noticed, 0..1; None where nothing was tried."""
+        return self.killed / self.tried if self.tried else None
 
     @property
     def is_little(self) -> bool:
@@ -95,8 +101,8 @@ class Evidence:
     where less time was asked for.
     `also_fixed` are related tests that failed before and pass now; `still_red` those that fail for the same cause as
     the target did, and still do. `differences` are examples of what changed on other inputs; `noticed` says what the
-    tests would notice of the change (None: not measured). `unfinished` are new lines that say of themselves that
-    something is missing, each with its place.
+    tests would notice of the change (None: not measured). `unfinished` are signs that the change is
+    incomplete, each with its place.
     """
 
     sandbox: str = ""

@@ -88,7 +88,11 @@ async def replay(
         () if tampered else failed_cases(verdict, stored_basis.outcomes) + tuple(case.id for case in verdict.collateral)
     )
     reason = "" if verdict.status is Status.PASSED else verdict.reason or f"{', '.join(failed[:3])} does not pass."
-    reason = reason or _why_partial(evidence) or unmet(require, {**evidence.together, **evidence.unproven})
+    reason = (
+        reason
+        or _why_partial(evidence)
+        or unmet(require, {**evidence.together, **evidence.unproven}, evidence.unfinished)
+    )
     return Verification(
         verified=not reason,
         reason=reason,

@@ -23,9 +23,9 @@ _BAD = {"failed", "error", "missing", "xpassed"}
 class State(StrEnum):
     """Outcome of a verification; the first four are passes.
 
-    `PARTIALLY`: the pass of some test is not proven, for it could not be put apart from the code. `ALREADY_FAILING`:
-    what fails did so with the commit's own code, and nobody asked for it; `KNOWN_FAILING`: all of it is known to fail.
-    `STILL_FAILING`: what was asked for fails as it did.
+    `PARTIALLY`: the pass of some test is not proven, for it could not be put apart from the code, or the change is
+    perhaps unfinished. `ALREADY_FAILING`: what fails did so with the commit's own code, and nobody asked for it;
+    `KNOWN_FAILING`: all of it is known to fail. `STILL_FAILING`: what was asked for fails as it did.
     """
 
     VERIFIED = "verified"
@@ -77,7 +77,7 @@ class Verification:
     proven, and `vetoed` are those of them that pass for another reason than the code. `require` is what the user
     required.
     `differences` are examples of what the new code does on other inputs than those of the tests; `noticed` is what
-    these would notice of the change, and `unfinished` are new lines that say that something is missing.
+    these would notice of the change, and `unfinished` are signs that the change is incomplete.
     `changes` are sentences about changes since a replayed past result. `nothing_staged`: there was nothing to do.
     """
 
@@ -131,9 +131,14 @@ class Verification:
         return tuple(dict.fromkeys((*self.already_failing, *self.known_failing)))
 
     @property
+    def doubts(self) -> tuple[str, ...]:
+        """Reasons for which a pass is only partially verified."""
+        return (*self.unearned.values(), *self.unfinished)
+
+    @property
     def is_proven(self) -> bool:
-        """Verified, with a proof for each new pass: what an agent may count."""
-        return self.verified and not self.unearned
+        """Verified, with a proof for each new pass and no sign that something is missing: what an agent may count."""
+        return self.verified and not self.doubts
 
     @property
     def state(self) -> State:
@@ -141,7 +146,7 @@ class Verification:
         if self.verified and self.old_failures:
             return State.ALREADY_FAILING if {*self.old_failures} - {*self.known_failing} else State.KNOWN_FAILING
         if self.verified:
-            return State.PARTIALLY if self.unearned else State.VERIFIED
+            return State.PARTIALLY if self.doubts else State.VERIFIED
         if self.nothing_staged:
             return State.NOTHING_STAGED
         if self.tampered:
@@ -272,7 +277,7 @@ def _other_reason(verdict: Verdict, result: Verification, base: Revision, spec: 
         one = len(result.vetoed) == 1
         subject = "1 test passes" if one else f"{len(result.vetoed)} tests pass"
         return f"{subject} now, and nothing shows that the code earned it: {case} ({result.unearned[case]})."
-    return unmet(result.require, {**result.together, **result.unearned})
+    return unmet(result.require, {**result.together, **result.unearned}, result.unfinished)
 
 
 def edits_reason(edits: Sequence[JudgingChange], most: int = 3) -> str:

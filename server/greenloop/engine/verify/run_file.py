@@ -97,7 +97,7 @@ async def verify_run_file(
             "Files in the workspace changed during the verification.", remedy="Start the run again."
         )
     changes = [*_describe_differences(run, then, current, sandbox.name), *_describe_merge(change)]
-    if result.state in _REFUSED or result.unearned:
+    if result.state in _REFUSED or result.doubts:
         changes.append(f"{file.name} says that its result is {run.claim.verified.value}; here it is not.")
     originals = {path: text for path, text in change.before.items() if text is not None}
     problem = Problem(root=root, spec=NOTHING, regions=(), originals=originals, files={})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -145,10 +145,12 @@ class VerificationContext:
         return {path: text for path in self.revision.new_data if (text := read(path, keep=False)) is not None}
 
 
-def unmet(require: Require, not_apart: Mapping[str, str]) -> str:
+def unmet(require: Require, not_apart: Mapping[str, str], unfinished: Sequence[str]) -> str:
     """Why a pass does not have what is required; "" if it does. `not_apart` has a reason for each case that is not."""
-    if require != APART or not not_apart:
-        return ""
-    case, why = next(iter(not_apart.items()))
-    some = "1 test was" if len(not_apart) == 1 else f"{len(not_apart)} tests were"
-    return f"All passed, but {some} not judged apart from the code (`--require apart`): {case} ({why})."
+    if require == APART and not_apart:
+        case, why = next(iter(not_apart.items()))
+        some = "1 test was" if len(not_apart) == 1 else f"{len(not_apart)} tests were"
+        return f"All passed, but {some} not judged apart from the code (`--require apart`): {case} ({why})."
+    if require == APART and unfinished:
+        return f"All passed, and the change is perhaps unfinished (`--require apart`): {'; '.join(unfinished)}."
+    return ""

@@ -125,7 +125,7 @@ def answer(result: Verification, cases: str) -> VerifiedAnswer:
     return VerifiedAnswer(
         verified=result.is_proven,
         state=result.state.value,
-        reason=shorten(result.reason or why_not_proven(result.unearned), 3 * LONGEST),
+        reason=shorten(result.reason or why_not_proven(result.unearned, result.unfinished), 3 * LONGEST),
         next=next_step(result.state.value),
         base=f"{result.revision} ({result.base[:12]})" if result.base else result.revision,
         passed=sum(case.passed for case in result.cases),

@@ -5,20 +5,24 @@ It must not know where candidates come from.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from greenloop.core.python import stubs
-from greenloop.core.records.outcome import Difference, Noticed, Survivor
+from greenloop.core.records.outcome import Difference, Noticed
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.test_selection import fit_selectors
 from greenloop.core.text.diff import with_plain_ends
+from greenloop.project import sources
 from greenloop.verdict.beyond_tests import mutation_testing, other_inputs
 from greenloop.verdict.beyond_tests.changed_functions import changed_lines, find_changed_functions, find_changed_parts
+from greenloop.verdict.beyond_tests.conditions import find_conditions
 from greenloop.verdict.beyond_tests.differences import choose_differences
 from greenloop.verdict.beyond_tests.mocked_target import find_mocked_target
+from greenloop.verdict.beyond_tests.other_inputs import Observation
 from greenloop.verdict.beyond_tests.production import find_awareness
 from greenloop.verdict.beyond_tests.special_casing import find_special_cases
+from greenloop.verdict.beyond_tests.unfinished import find_unfinished
 from greenloop.verdict.inputs import VerificationInputs
 from greenloop_sandbox import Session
 
@@ -39,6 +43,15 @@ class BeyondTests:
     after: Mapping[str, str] | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class OtherInputs:
+    """A verdict against a pass that answers its tests' inputs alone (None: it does not), else what is left open."""
+
+    failure: Verdict | None = None
+    differences: tuple[Difference, ...] = ()
+    unfinished: tuple[str, ...] = ()
+
+
 async def try_other_inputs(
     inputs: VerificationInputs,
     session: Session,
@@ -47,35 +60,33 @@ async def try_other_inputs(
     *,
     own: Mapping[str, str],
     wanted: BeyondTests,
-) -> tuple[Verdict | None, tuple[Difference, ...]]:
-    """Returns a verdict against a pass that answers its tests' inputs alone (None: it does not), and differences.
+) -> OtherInputs:
+    """Runs the changed functions on other inputs, and looks for signs that the change is unfinished.
 
-    `own` are the texts of the changed files before.
+    `own` are the texts of the changed files before. Raises `SandboxBrokenError`.
     """
     new = files if wanted.after is None else wanted.after
     functions = find_changed_functions(own, new)
     if sentence := find_mocked_target(functions, new):
-        return replace(verdict, status=Status.TAMPERED, reason=sentence), ()
-    if not functions or verdict.seconds > LONGEST_TESTS:
-        return None, ()
-    observations = await other_inputs.observe(
-        inputs, session, files, own=own, new=new, functions=functions, selectors=_newly_passing(inputs)
-    )
+        return OtherInputs(failure=replace(verdict, status=Status.TAMPERED, reason=sentence))
+    observations: Sequence[Observation] = ()
+    conditions: tuple[str, ...] = ()
+    if verdict.seconds <= LONGEST_TESTS and any(own.get(path, text) != text for path, text in new.items()):
+        cases = [case for case in inputs.expected if inputs.outcomes.get(case) != "passed"]
+        conditions = await find_conditions(inputs, session, files, cases, own=own, new=new)
+    if functions and verdict.seconds <= LONGEST_TESTS:
+        observations = await other_inputs.observe(
+            inputs, session, files, own=own, new=new, functions=functions, selectors=_newly_passing(inputs)
+        )
     if sentence := find_special_cases(observations, own, new) or find_awareness(observations):
-        return replace(verdict, status=Status.TAMPERED, reason=sentence), ()
-    return None, choose_differences(observations)
+        return OtherInputs(failure=replace(verdict, status=Status.TAMPERED, reason=sentence))
+    root = inputs.problem.root
 
+    def elsewhere() -> Iterator[str]:
+        return (sources.read_text(root, path) or "" for path in sources.python_files(root) if path not in new)
 
-def find_unfinished(files: Mapping[str, str], *, own: Mapping[str, str], wanted: BeyondTests) -> tuple[str, ...]:
-    """Returns the new lines that say that something is missing: `` `# TODO: large files`, m.py:7 ``."""
-    found = []
-    for path, text in (files if wanted.after is None else wanted.after).items():
-        if path.endswith(".py") and own.get(path, text) != text:
-            before, after = with_plain_ends(own[path]), with_plain_ends(text)
-            known = {words for _line, words in stubs.find_unfinished(before)}
-            new = [(line, words) for line, words in stubs.find_unfinished(after) if words not in known]
-            found += [f"`{words}`, {path}:{line}" for line, words in new]
-    return tuple(found)
+    unfinished = await asyncio.to_thread(find_unfinished, own, new, observations, elsewhere)
+    return OtherInputs(differences=choose_differences(observations), unfinished=(*unfinished, *conditions))
 
 
 async def measure_noticed(
@@ -101,18 +112,7 @@ async def measure_noticed(
     found = await mutation_testing.measure(
         inputs, session, run, changed, parts, lines=lines, seconds=MUTANT_SECONDS, most=MOST_MUTANTS
     )
-    survivors = [
-        Survivor(path=each.path, line=each.line, change=mutation_testing.describe_mutant(each))
-        for each in found.survivors
-    ]
-    return Noticed(
-        tried=found.tried,
-        killed=found.killed,
-        left=found.left,
-        survivors=tuple(survivors),
-        unreached=found.unreached,
-        least=wanted.noticed,
-    )
+    return replace(found, least=wanted.noticed)
 
 
 def _newly_passing(inputs: VerificationInputs) -> tuple[str, ...]:

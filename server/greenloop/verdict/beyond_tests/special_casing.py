@@ -27,6 +27,7 @@ LEAST_LOOKED_UP = 6  # other inputs whose answers stand in the text
 LEAST_MOVED = 4  # inputs of the same form
 LEAST_TESTED = 2  # inputs, or answers, that the new text has; one where it has both
 FEW = 7  # one of so many other inputs may have an answer that is in the tests
+ONLY_WRITTEN = "gives only values that are written in it, where your own code computed"
 LONGEST_WORD = 16  # characters of a name or a code
 DIGIT = 9  # greater numbers are not in a text by chance
 
@@ -49,7 +50,7 @@ def _judge(function: ChangedFunction, group: Sequence[Observation], own: str, ne
     changed = [each for each in tested if each.differs]
     spelt = {_letters(each) for each in tested}
     others = [each for each in group if not each.is_tested and _letters(each) not in spelt]
-    literals = [AnsweredCall(arguments=each.call.arguments, answer=_answer(each.new)) for each in tested]
+    literals = [AnsweredCall(arguments=each.call.arguments, answer=answer_of(each.new)) for each in tested]
     everything = find_mentions(own, new, literals, data) if changed else []
     mentions = [each for each in everything if not each.part]
     hidden = {each.tested for each in mentions if each.is_hidden}
@@ -86,14 +87,18 @@ def _looks_up(mentions: Sequence[Mention], others: Sequence[Observation], own: s
     """Describes a lookup: the text has an input with its answer, and all other results; empty if the code computes."""
     pairs = {each.tested for each in mentions if each.is_answer}
     pairs &= {each.tested for each in mentions if not (each.is_answer or each.is_mark or each.part)}
-    if not pairs or sum(each.is_near for each in others) < LEAST_LOOKED_UP:
-        return ""
+    return ONLY_WRITTEN if pairs and gives_only_written(others, own, new) else ""
+
+
+def gives_only_written(others: Sequence[Observation], own: str, new: str) -> bool:
+    """Are all results of the new code written in its text, where the own code computed some?"""
     before, after = written_keys(own), written_keys(new)
-    if not all(key in after for each in others for key in map(key_of, _answer(each.new))):
-        return ""
-    computed = {key for each in others for key in map(key_of, _answer(each.old)) if key not in before}
-    only_written = "gives only values that are written in it, where your own code computed"
-    return only_written if len(computed) >= LEAST_TESTED else ""
+    if sum(each.is_near for each in others) < LEAST_LOOKED_UP:
+        return False
+    if not all(key in after for each in others for key in map(key_of, answer_of(each.new))):
+        return False
+    computed = {key for each in others for key in map(key_of, answer_of(each.old)) if key not in before}
+    return len(computed) >= LEAST_TESTED
 
 
 def _contradicts(table: Mapping[float, float], others: Sequence[Observation]) -> str:
@@ -102,7 +107,7 @@ def _contradicts(table: Mapping[float, float], others: Sequence[Observation]) ->
     if not table or answers not in (sorted(answers), sorted(answers, reverse=True)):
         return ""
     for each in others:
-        at, answer = each.call.arguments[0], _answer(each.new)
+        at, answer = each.call.arguments[0], answer_of(each.new)
         if not (is_number(at) and answer and is_number(answer[0])):
             continue
         below, above = [key for key in table if key < at], [key for key in table if key > at]
@@ -165,7 +170,8 @@ def _is_misuse(observation: Observation, changed: Iterable[Observation]) -> bool
     return raises and observation.old.value in MISUSE and observation.old.value not in usual
 
 
-def _answer(done: Done) -> tuple[object, ...]:
+def answer_of(done: Done) -> tuple[object, ...]:
+    """The value that was returned, in a tuple; empty where it is not plain data."""
     if done.kind != "returns":
         return ()
     try:
@@ -188,7 +194,7 @@ def _is_word(observation: Observation) -> bool:
     word = arguments[0] if len(arguments) == 1 else None
     if not (isinstance(word, int) or (isinstance(word, str) and len(word) <= LONGEST_WORD and not word.count(" "))):
         return False
-    answer = _answer(observation.new)
+    answer = answer_of(observation.new)
     if any(part in str(word) for part in _large_numbers(answer)):
         return False  # it was read from the input
     texts = list(_texts(answer))

@@ -1,0 +1,66 @@
+"""Runs tests that newly pass alone, and without the environment variables that the change sets.
+
+Honest tests may depend on either, so what fails then is a doubt and no accusation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from greenloop.verdict.inputs import VerificationInputs, check_sandbox
+from greenloop_sandbox import Session, TestRun, case_results
+
+MOST = 20  # tests
+_VARIABLE = re.compile(r"""["']([A-Z][A-Z0-9_]{2,})["']""")
+_SETS = re.compile(r"\b(?:environ|putenv)\b")
+# pytest imports it before the tests, which import what sets the variables.
+_FILE = "test_greenloop_environment.py"
+_TEXT = """import os
+
+BEFORE = dict(os.environ)
+
+
+def test_restored():
+    for name in {names!r}:
+        os.environ.pop(name, None)
+        if name in BEFORE:
+            os.environ[name] = BEFORE[name]
+"""
+
+
+async def find_conditions(
+    inputs: VerificationInputs,
+    session: Session,
+    files: Mapping[str, str],
+    cases: Sequence[str],
+    *,
+    own: Mapping[str, str],
+    new: Mapping[str, str],
+) -> tuple[str, ...]:
+    """Says of these tests, by id, which pass only under a condition. Raises `SandboxBrokenError`."""
+    if not cases:
+        return ()
+    alone = replace(inputs.test_run(files), selectors=tuple(reversed(cases[:MOST])))
+    failing = await _failing(session, alone)
+    found = [f"`{case}` fails without the tests that run before it" for case in failing]
+    if names := _new_variables(own, new):
+        text = _TEXT.format(names=names).encode()
+        selectors = (f"{_FILE}::test_restored", *alone.selectors)
+        without = replace(alone, selectors=selectors, files={**alone.files, _FILE: text})
+        more = [case for case in await _failing(session, without) if case not in failing]
+        found += [f"`{case}` fails where the change does not set {', '.join(names)}" for case in more]
+    return tuple(found)
+
+
+async def _failing(session: Session, run: TestRun) -> list[str]:
+    execution = await session.run(run)
+    check_sandbox(execution)
+    return [result.id for result in case_results(execution) if result.outcome in ("failed", "error")]
+
+
+def _new_variables(own: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
+    """The names of variables that only the new texts have."""
+    before, after = " ".join(own.values()), " ".join(new.values())
+    return sorted({*_VARIABLE.findall(after)} - {*_VARIABLE.findall(before)}) if _SETS.search(after) else []
