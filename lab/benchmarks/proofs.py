@@ -2,14 +2,15 @@
 """Honest answers: is each accepted, and does each pass of the user's have a proof?
 
     lab/benchmarks/proofs.py [--cache FOLDER] [--only NAME ...] [--answers N] [--mbpp FILE --rows N] [--report]
-    lab/benchmarks/proofs.py --cost [ROUNDS] [--interpreter PYTHON]
+    lab/benchmarks/proofs.py --cost [ROUNDS] [--related N] [--interpreter PYTHON]
 
 The right code is the candidate; the "user's own code" is the same with one token changed, where at least one test then
 fails. The target is all failing cases and the passing parametrised siblings of them. Of MBPP, the own code is a stub or
 such a mutant, and the tests are doctests, a loop, or assertions in a helper function or a base class.
 Every answer must be accepted, and nothing else is asked of greenloop here: no model, no related tests.
 Each answer is a line of FOLDER/NAME.jsonl; what is there already is not run again. `--report` only shows the tables.
-`--cost`: the acceptance with and without the proof apart, as ratios to pytest on the host, in turn in one run.
+`--cost`: the acceptance with and without the proof apart, as ratios to pytest on the host, in turn in one run, with
+`--related` so many related tests. The last lines have the ratios of each round, with an interval of their median.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import json
 import math
 import os
 import re
+import statistics
 import sys
 import tempfile
 from collections import Counter
@@ -84,10 +86,10 @@ def reasons(rows: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-async def measure_cost(rounds: int, interpreter: str, folder: Path) -> None:
+async def measure_cost(rounds: int, interpreter: str, related: int, folder: Path) -> None:
     """One test of one function: acceptance as it is, and without the proof apart, beside pytest on the host."""
     place = cost.SandboxSpec(
-        root=cost.make_project(folder / "one"),
+        root=cost.make_project(folder / "one", related=related),
         environment=cost.find_environment(interpreter),
         masked=cost.MASKED,
         limits=Limits(seconds=20),
@@ -102,18 +104,31 @@ async def measure_cost(rounds: int, interpreter: str, folder: Path) -> None:
     async def without() -> None:
         verifier.prove = none
         try:
-            await cost.accept(bubblewrap, place)
+            await cost.accept(bubblewrap, place, related)
         finally:
             verifier.prove = apart.prove
 
+    more = ["test_related.py"] if related else []
     try:
         for _ in range(rounds):
-            await times.measure("host, passing", lambda: cost.run_on_host(place))
-            await times.measure("acceptance", lambda: cost.accept(bubblewrap, place))
+            await times.measure("host, passing", lambda: cost.run_on_host(place, *more))
+            await times.measure("acceptance", lambda: cost.accept(bubblewrap, place, related))
             await times.measure("acceptance without the proof apart", without)
     finally:
         await session.close()
-    cost.show(f"bubblewrap, one test, {rounds} rounds", times)
+    cost.show(f"bubblewrap, one test, {related} related ones, {rounds} rounds", times)
+    accepted = times.seconds["acceptance"]
+    for other in ("host, passing", "acceptance without the proof apart"):
+        ratios = sorted(mine / its for mine, its in zip(accepted, times.seconds[other], strict=True))
+        low, high = median_interval(ratios)
+        print(f"acceptance to {other}, in pairs: {statistics.median(ratios):.2f} ({low:.2f} to {high:.2f})")
+
+
+def median_interval(values: Sequence[float]) -> tuple[float, float]:
+    """The 95 % interval of the median of sorted values, by their ranks; all of them where they are few."""
+    half = 1.96 * math.sqrt(len(values)) / 2
+    low, high = math.floor(len(values) / 2 - half), math.ceil(len(values) / 2 + half)
+    return values[max(low, 0)], values[min(high, len(values) - 1)]
 
 
 async def run(arguments: argparse.Namespace) -> None:
@@ -142,12 +157,13 @@ def main() -> int:
     parser.add_argument("--rows", type=int, default=300, help="so many rows of MBPP")
     parser.add_argument("--report", action="store_true")
     parser.add_argument("--cost", type=int, nargs="?", const=20, metavar="ROUNDS")
+    parser.add_argument("--related", type=int, default=0, metavar="N", help="related tests, for --cost")
     parser.add_argument("--interpreter", default=sys.executable, help="that of --cost")
     arguments = parser.parse_args()
     if arguments.cost:
         with tempfile.TemporaryDirectory(prefix="greenloop-proofs-") as name:
             Path(name).chmod(0o755)
-            asyncio.run(measure_cost(arguments.cost, arguments.interpreter, Path(name)))
+            asyncio.run(measure_cost(arguments.cost, arguments.interpreter, arguments.related, Path(name)))
         return 0
     arguments.cache.mkdir(parents=True, exist_ok=True)
     if not arguments.report:

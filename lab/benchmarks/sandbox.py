@@ -60,11 +60,11 @@ class Times:
         return statistics.median(self.seconds[name])
 
 
-async def run_on_host(place: SandboxSpec) -> None:
-    """`python -m pytest` as a user would run it for this one test."""
+async def run_on_host(place: SandboxSpec, *more: str) -> None:
+    """`python -m pytest` as a user would run it for this one test, and for more of them."""
     environ = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     process = await asyncio.create_subprocess_exec(
-        str(place.environment.executable), "-m", "pytest", "-q", "-p", "no:cacheprovider", CASE,
+        str(place.environment.executable), "-m", "pytest", "-q", "-p", "no:cacheprovider", CASE, *more,
         cwd=place.root, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     assert await process.wait() in (0, 1)
@@ -116,7 +116,8 @@ async def _measure_cold_session(kind: str, place: SandboxSpec, times: Times) -> 
     await sessions[0].close()
 
 
-async def accept(sandbox: Sandbox, place: SandboxSpec) -> None:
+async def accept(sandbox: Sandbox, place: SandboxSpec, related: int = 0) -> None:
+    neighbours = tuple(f"test_related.py::test_{number}" for number in range(related))
     text = (place.root / "test_m.py").read_text(encoding="utf-8")
     case = Case(id=CASE, path="test_m.py", line=text.count("\n") - 1)
     problem = Problem(
@@ -125,8 +126,10 @@ async def accept(sandbox: Sandbox, place: SandboxSpec) -> None:
         regions=(Region(path="m.py", qualname="double", start=1, end=2),),
         originals={"m.py": WRONG},
         files={"m.py": WRONG, "test_m.py": text},
+        neighbours=neighbours,
     )
-    state = RunState(problem=problem, outcomes={CASE: "failed"}, limits=place.limits)
+    outcomes = {CASE: "failed", **dict.fromkeys(neighbours, "passed")}
+    state = RunState(problem=problem, outcomes=outcomes, limits=place.limits)
     verifier = Verifier(
         state=state,
         open_session=lambda: sandbox.open(place),
@@ -136,6 +139,7 @@ async def accept(sandbox: Sandbox, place: SandboxSpec) -> None:
     verdict = await verifier.accept({"m.py": RIGHT})
     assert verdict.status is Status.PASSED, verdict
     assert CASE in state.evidence.proofs, state.evidence
+    assert state.evidence.neighbours_unchanged == related, state.evidence
 
 
 def show(title: str, times: Times) -> None:

@@ -26,11 +26,14 @@ def find_environment(interpreter: str) -> Environment:
     return interpreters.find_environment(Path.cwd(), settings)
 
 
-def make_project(root: Path, *, heavy: bool = False, files: int = 0) -> Path:
-    """The one-test project; `files` more of them, a hundred to a folder."""
+def make_project(root: Path, *, heavy: bool = False, files: int = 0, related: int = 0) -> Path:
+    """The one-test project; `files` more of them, a hundred to a folder; so many `related` tests, of either code."""
     root.mkdir(parents=True)
     (root / "m.py").write_text(RIGHT, encoding="utf-8")
     (root / "test_m.py").write_text((HEAVY if heavy else "") + TEST, encoding="utf-8")
+    if related:
+        tests = "".join(f"\n\ndef test_{number}():\n    assert double(2) == 4\n" for number in range(related))
+        (root / "test_related.py").write_text(f"from m import double\n{tests}", encoding="utf-8")
     for number in range(files):
         folder = root / "data" / f"part{number // 100}"
         folder.mkdir(parents=True, exist_ok=True)
