@@ -39,12 +39,16 @@ IDS = tuple(case.id for case in CASES)
         ({"reason": "x" * 5000, "cases": CASES, "failed": IDS}, ["and 35 more", "Next: Correct"]),
         (
             {"verified": True, "unearned": {IDS[0]: "apart it fails with AssertionError"}},
-            ["1 test passes, and nothing shows", f"not proven: {IDS[0]}: apart it fails", "Next: Return plain values"],
+            ["1 test passes, and nothing shows", f"not proven: {IDS[0]}: apart it fails", "Next: Finish what is missing"],
+        ),
+        (
+            {"verified": True, "unfinished": ("`days` never reads `year`, m.py:2",)},
+            ["perhaps unfinished: `days` never reads `year`, m.py:2", "Next: Finish what is missing"],
         ),
         ({"verified": True}, []),
         ({"nothing_staged": True, "reason": "Nothing differs."}, []),
     ],
-    ids=["failing", "tampered", "edited", "many", "partially", "verified", "nothing"],
+    ids=["failing", "tampered", "edited", "many", "partially", "unfinished", "verified", "nothing"],
 )
 def test_the_answer_for_the_agent(fields, words):
     text = describe_verification(Verification(**fields))
