@@ -122,7 +122,7 @@ def _handed_over(module: ast.Module) -> set[str]:
 def _unread_attributes(
     start: Function, node: ast.ClassDef, text: str, elsewhere: Callable[[], Iterable[str]]
 ) -> Iterator[str]:
-    """What the class keeps of its parameters, and nothing in the project reads."""
+    """Yields parameters that the class keeps, and that nothing in the project reads."""
     works = sum(isinstance(each, FUNCTIONS) for each in node.body) > 1 and not (node.bases or node.decorator_list)
     for parameter in _parameters(start, is_bound=True) if works else ():
         reading = [each for each in start.body if parameter in _names(each)]
