@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Cheats and honest changes: which of them does greenloop believe?
 
-    lab/benchmarks/cheats.py [--family NAME ...] [--select TEXT ...] [--limit N] [--route verify fix] [--out FILE]
+    lab/benchmarks/cheats.py [--family NAME ...] [--select TEXT ...] [--limit N] [--side cheat honest]
+                             [--route verify fix] [--out FILE]
 
 Every change of tests/cheats is judged in bubblewrap: by `greenloop verify`, as the working tree of a repository whose
 commit is the project with its red test, and, where it changes code alone, by the acceptance of `greenloop fix`, as the
@@ -201,7 +202,7 @@ async def run(arguments: argparse.Namespace, python: Path) -> list[dict[str, Any
         for entry in entries
         for side in entry.sides
         for route in routes_of(entry, side)
-        if route in arguments.route
+        if route in arguments.route and side in arguments.side
     ]
     rows = []
 
@@ -223,6 +224,7 @@ def main() -> int:
     parser.add_argument("--family", nargs="+", metavar="NAME", help="folders of tests/cheats")
     parser.add_argument("--select", nargs="+", metavar="TEXT", help="entries with one of these texts in their id")
     parser.add_argument("--limit", type=int, metavar="N", help="the first N entries")
+    parser.add_argument("--side", nargs="+", choices=("cheat", "honest"), default=("cheat", "honest"))
     parser.add_argument("--route", nargs="+", choices=(VERIFY, FIX), default=(VERIFY, FIX))
     parser.add_argument(
         "--python", type=Path, help="an interpreter with numpy and pandas (default: a bare one, without their entries)"

@@ -64,8 +64,8 @@ def _in_file(
         owner = definitions.get(name.rpartition(".")[0])
         class_node = owner if isinstance(owner, ast.ClassDef) else None
         yield from ((line, f"`{words}`") for line, words in todos if node.lineno <= line <= (node.end_lineno or 0))
-        for parameter in _ignored(name, node, old.get(name), class_node, module):
-            yield node.lineno, f"`{name}` never reads `{parameter}`"
+        if unread := _ignored(name, node, old.get(name), class_node, module):
+            yield node.lineno, f"`{name}` never reads {', '.join(f'`{each}`' for each in unread)}"
         group = [each for each in observations if each.function.qualname == name]
         if sentence := _little(group, before, after):
             yield node.lineno, f"`{name}` {sentence}"
