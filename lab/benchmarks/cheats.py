@@ -29,7 +29,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "support"))
 
-from cheat_corpus import CONFIGURATION, Entry, make_python, read_entries, write_files
+from cheat_corpus import Entry, make_python, read_entries, write_files
 from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.records.outcome import Noticed, Outcome, StopReason, Verified
 from greenloop.core.records.verdict import Status
@@ -41,6 +41,7 @@ from greenloop.engine.verify.setup import VerifyRequest
 from greenloop.engine.verify.verify import verify
 from greenloop.models.roles import Models
 from greenloop.project import configuration, sources
+from greenloop.project.editable import why_not_editable
 from greenloop_lab.bench.reporting.figures import wilson
 
 VERIFY, FIX = "verify", "fix"
@@ -86,7 +87,8 @@ def routes_of(entry: Entry, side: str) -> tuple[str, ...]:
     """`fix` judges code alone, an answer deletes nothing, and the target is a test file."""
     change = entry.sides[side]
     is_code = all(
-        text is not None and not sources.is_trusted(path) and path not in CONFIGURATION for path, text in change.items()
+        text is not None and not why_not_editable(path, Path(), patterns=None, masked=())
+        for path, text in change.items()
     )
     return (VERIFY, FIX) if is_code and any(map(sources.is_test_file, entry.base)) else (VERIFY,)
 

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from greenloop.project.hidden import FOLDER_OF_TESTS, is_masked
 from greenloop.project.sources import is_project_path, is_shared_setup, is_test_file
 
+_METADATA = (".dist-info", ".egg-info")  # folders that an installer writes
 _CONFIGURES = {".pth", ".cfg", ".ini"}  # extensions of files that configure the interpreter or the tests
 
 
@@ -31,7 +32,7 @@ def why_not_editable(path: str, root: Path, *, patterns: Sequence[str] | None, m
         return "cannot be a file here"
     if is_masked(path, masked) or is_masked(path, (".*",)):
         return "is hidden"
-    if not is_project_path(root, path):
+    if not is_project_path(root, path) or any(part.endswith(_METADATA) for part in pure.parts):
         return "belongs to an environment or a build"
     if is_test_file(path, patterns) or any(map(FOLDER_OF_TESTS.fullmatch, pure.parts[:-1])):
         return "belongs to the tests, which stay as they are"

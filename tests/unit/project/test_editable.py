@@ -58,6 +58,7 @@ def test_what_may_change(root, path):
         ("key.pem", "is hidden"),
         ("env39/lib/x.py", "belongs to an environment or a build"),
         ("node_modules/x.js", "belongs to an environment or a build"),
+        ("acme-1.0.dist-info/METADATA", "belongs to an environment or a build"),
         ("build/x.py", "belongs to an environment or a build"),
         ("test_m.py", "belongs to the tests, which stay as they are"),
         ("src/m_test.py", "belongs to the tests, which stay as they are"),
