@@ -34,7 +34,9 @@ from proof_acceptance import PROOFS
 from proof_mbpp import mbpp_answers
 from proof_projects import PROJECTS, project_answers
 
+from greenloop.project.settings import Settings
 from greenloop.verdict import apart, verifier
+from greenloop.verdict.beyond_tests.checks import BeyondTests
 from greenloop_sandbox import Limits
 
 
@@ -108,20 +110,24 @@ async def measure_cost(rounds: int, interpreter: str, related: int, folder: Path
         finally:
             verifier.prove = apart.prove
 
+    async def looking() -> None:
+        await cost.accept(bubblewrap, place, related, BeyondTests(noticed=Settings().verify.noticed))
+
     more = ["test_related.py"] if related else []
     try:
         for _ in range(rounds):
             await times.measure("host, passing", lambda: cost.run_on_host(place, *more))
             await times.measure("acceptance", lambda: cost.accept(bubblewrap, place, related))
             await times.measure("acceptance without the proof apart", without)
+            await times.measure("acceptance with all that is looked at beyond the tests", looking)
     finally:
         await session.close()
     cost.show(f"bubblewrap, one test, {related} related ones, {rounds} rounds", times)
-    accepted = times.seconds["acceptance"]
-    for other in ("host, passing", "acceptance without the proof apart"):
-        ratios = sorted(mine / its for mine, its in zip(accepted, times.seconds[other], strict=True))
+    host, accepted, without_proof, with_all = times.seconds
+    for one, other in ((accepted, host), (accepted, without_proof), (with_all, host)):
+        ratios = sorted(mine / its for mine, its in zip(times.seconds[one], times.seconds[other], strict=True))
         low, high = median_interval(ratios)
-        print(f"acceptance to {other}, in pairs: {statistics.median(ratios):.2f} ({low:.2f} to {high:.2f})")
+        print(f"{one} to {other}, in pairs: {statistics.median(ratios):.2f} ({low:.2f} to {high:.2f})")
 
 
 def median_interval(values: Sequence[float]) -> tuple[float, float]:

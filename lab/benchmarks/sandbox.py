@@ -40,6 +40,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.verdict import Status
 from greenloop.core.run_state import RunState
+from greenloop.verdict.beyond_tests.checks import BeyondTests
 from greenloop.verdict.verifier import Verifier
 from greenloop_sandbox import Limits, Sandbox, SandboxSpec, Session
 from greenloop_sandbox.backends._warmup import Warmup
@@ -116,7 +117,7 @@ async def _measure_cold_session(kind: str, place: SandboxSpec, times: Times) -> 
     await sessions[0].close()
 
 
-async def accept(sandbox: Sandbox, place: SandboxSpec, related: int = 0) -> None:
+async def accept(sandbox: Sandbox, place: SandboxSpec, related: int = 0, beyond: BeyondTests | None = None) -> None:
     neighbours = tuple(f"test_related.py::test_{number}" for number in range(related))
     text = (place.root / "test_m.py").read_text(encoding="utf-8")
     case = Case(id=CASE, path="test_m.py", line=text.count("\n") - 1)
@@ -135,6 +136,7 @@ async def accept(sandbox: Sandbox, place: SandboxSpec, related: int = 0) -> None
         open_session=lambda: sandbox.open(place),
         suite_seconds=20.0,
         encode=lambda texts: {path: source.encode() for path, source in texts.items()},
+        beyond=beyond,
     )
     verdict = await verifier.accept({"m.py": RIGHT})
     assert verdict.status is Status.PASSED, verdict
