@@ -39,7 +39,11 @@ IDS = tuple(case.id for case in CASES)
         ({"reason": "x" * 5000, "cases": CASES, "failed": IDS}, ["and 35 more", "Next: Correct"]),
         (
             {"verified": True, "unearned": {IDS[0]: "apart it fails with AssertionError"}},
-            ["1 test passes, and nothing shows", f"not proven: {IDS[0]}: apart it fails", "Next: Finish what is missing"],
+            [
+                "1 test passes, and nothing shows",
+                f"not proven: {IDS[0]}: apart it fails",
+                "Next: Finish what is missing",
+            ],
         ),
         (
             {"verified": True, "unfinished": ("`days` never reads `year`, m.py:2",)},

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
-from greenloop_sandbox import Session, TestRun, case_results
+from greenloop_sandbox import Session, case_results
 
 MOST = 20  # tests
 _VARIABLE = re.compile(r"""["']([A-Z][A-Z0-9_]{2,})["']""")
@@ -42,22 +42,16 @@ async def find_conditions(
     """Says of these tests, by id, which pass only under a condition. Raises `SandboxBrokenError`."""
     if not cases:
         return ()
-    alone = replace(inputs.test_run(files), selectors=tuple(reversed(cases[:MOST])))
-    failing = await _failing(session, alone)
-    found = [f"`{case}` fails without the tests that run before it" for case in failing]
+    run = replace(inputs.test_run(files), selectors=tuple(reversed(cases[:MOST])))
+    conditions = ["the tests that run before it"]
     if names := _new_variables(own, new):
-        text = _TEXT.format(names=names).encode()
-        selectors = (f"{_FILE}::test_restored", *alone.selectors)
-        without = replace(alone, selectors=selectors, files={**alone.files, _FILE: text})
-        more = [case for case in await _failing(session, without) if case not in failing]
-        found += [f"`{case}` fails where the change does not set {', '.join(names)}" for case in more]
-    return tuple(found)
-
-
-async def _failing(session: Session, run: TestRun) -> list[str]:
+        conditions.append(f"what the change sets in the environment ({', '.join(names)})")
+        selectors = (f"{_FILE}::test_restored", *run.selectors)
+        run = replace(run, selectors=selectors, files={**run.files, _FILE: _TEXT.format(names=names).encode()})
     execution = await session.run(run)
     check_sandbox(execution)
-    return [result.id for result in case_results(execution) if result.outcome in ("failed", "error")]
+    failing = [result.id for result in case_results(execution) if result.outcome in ("failed", "error")]
+    return tuple(f"`{case}` fails without {' and '.join(conditions)}" for case in failing)
 
 
 def _new_variables(own: Mapping[str, str], new: Mapping[str, str]) -> list[str]:

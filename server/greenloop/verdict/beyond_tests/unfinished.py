@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from greenloop.core.python import stubs
@@ -57,14 +58,14 @@ def _in_file(
     definitions = dict(find_definitions(module.body))
     known = {words for _line, words in stubs.find_todos(before)}
     todos = [(line, words) for line, words in stubs.find_todos(after) if words not in known]
-    vocabulary = _Vocabulary(module)
+    vocabulary, asked = _Vocabulary(module), _asked_names(module)
     for name, node in definitions.items():
         if not isinstance(node, FUNCTIONS) or (name in old and ast.dump(node) == ast.dump(old[name])):
             continue
         owner = definitions.get(name.rpartition(".")[0])
         class_node = owner if isinstance(owner, ast.ClassDef) else None
         yield from ((line, f"`{words}`") for line, words in todos if node.lineno <= line <= (node.end_lineno or 0))
-        if unread := _ignored(name, node, old.get(name), class_node, module):
+        if name.rpartition(".")[2] not in asked and (unread := _ignored(node, old.get(name), class_node)):
             yield node.lineno, f"`{name}` never reads {', '.join(f'`{each}`' for each in unread)}"
         group = [each for each in observations if each.function.qualname == name]
         if sentence := _little(group, before, after):
@@ -81,15 +82,11 @@ def _in_file(
 # -- of the text ----------------------------------------------------------------------------------------------------
 
 
-def _ignored(
-    name: str, node: Function, old: ast.AST | None, owner: ast.ClassDef | None, module: ast.Module
-) -> list[str]:
+def _ignored(node: Function, old: ast.AST | None, owner: ast.ClassDef | None) -> list[str]:
     """The parameters that are never read, unless the place of the function asks for them, or the own code did so."""
-    short = name.rpartition(".")[2]
     decorators = {each.id if isinstance(each, ast.Name) else "" for each in node.decorator_list}
-    is_asked = short.startswith("__") or decorators - PLAIN_DECORATORS or (owner is not None and owner.bases)
-    same_name = [each for each, _node in find_definitions(module.body) if each.rpartition(".")[2] == short]
-    if is_asked or stubs.is_stub(node) or len(same_name) > 1 or short in _handed_over(module):
+    is_asked = node.name.startswith("__") or decorators - PLAIN_DECORATORS or (owner is not None and owner.bases)
+    if is_asked or stubs.is_stub(node):
         return []
     is_bound = owner is not None and "staticmethod" not in decorators
     unread = _unread(node, is_bound=is_bound)
@@ -110,13 +107,13 @@ def _parameters(node: Function, *, is_bound: bool) -> list[str]:
     return [each.arg for each in (*places, *node.args.kwonlyargs) if not each.arg.startswith("_")]
 
 
-def _handed_over(module: ast.Module) -> set[str]:
-    """The names that are used other than to call them: somebody else may decide on their parameters."""
+def _asked_names(module: ast.Module) -> set[str]:
+    """The names of which other code may ask parameters: those that are defined twice, or used other than to call."""
+    defined = Counter(name.rpartition(".")[2] for name, _node in find_definitions(module.body))
     called = {id(each.func) for each in ast.walk(module) if isinstance(each, ast.Call)}
     nodes = [each for each in ast.walk(module) if id(each) not in called]
-    return {each.id for each in nodes if isinstance(each, ast.Name)} | {
-        each.attr for each in nodes if isinstance(each, ast.Attribute)
-    }
+    used = {str(getattr(each, "id", getattr(each, "attr", ""))) for each in nodes}
+    return used | {name for name, count in defined.items() if count > 1}
 
 
 def _unread_attributes(

@@ -16,18 +16,17 @@ SETS = {"m.py": 'import os\nos.environ["PAY_TEST"] = "1"\n'}
 
 
 class Session:
-    """Fails the given tests in each run."""
+    """Fails the given tests in its run."""
 
     name = "scripted"
 
-    def __init__(self, *failing):
-        self.failing = list(failing)
+    def __init__(self, failing=()):
+        self.failing = failing
         self.asked = []
 
     async def run(self, run):
         self.asked.append(run)
-        failing = self.failing.pop(0) if self.failing else ()
-        return execution({case: FAILED if case in failing else PASSED for case in CASES})
+        return execution({case: FAILED if case in self.failing else PASSED for case in CASES})
 
 
 async def conditions(session, own, new, cases=CASES):
@@ -50,18 +49,22 @@ async def test_a_test_that_needs_those_before_it():
 
 
 async def test_a_test_that_needs_a_variable_of_the_change():
-    session = Session((), CASES[:1])
+    session = Session(CASES[:1])
     found = await conditions(session, {"m.py": "import os\n"}, SETS)
-    assert found == ("`test_m.py::test_a` fails where the change does not set PAY_TEST",)
-    assert session.asked[1].selectors[1:] == (CASES[1], CASES[0])
-    assert b"['PAY_TEST']" in session.asked[1].files["test_greenloop_environment.py"]
+    (sentence,) = found
+    assert sentence.startswith(
+        "`test_m.py::test_a` fails without the tests that run before it and what the change sets"
+    )
+    assert sentence.endswith("(PAY_TEST)")
+    assert session.asked[0].selectors == ("test_greenloop_environment.py::test_restored", CASES[1], CASES[0])
+    assert b"['PAY_TEST']" in session.asked[0].files["test_greenloop_environment.py"]
 
 
 @pytest.mark.parametrize(("own", "new"), [(SETS, SETS), ({"m.py": ""}, {"m.py": 'X = "PAY_TEST"\n'})])
 async def test_only_new_variables_are_restored(own, new):
     session = Session()
     assert await conditions(session, own, new) == ()
-    assert len(session.asked) == 1
+    assert session.asked[0].selectors == (CASES[1], CASES[0])
 
 
 async def test_without_newly_passing_tests_nothing_runs():
