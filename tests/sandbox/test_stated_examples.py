@@ -78,7 +78,7 @@ async def test_what_a_docstring_states_is_red_on_the_stub_and_green_on_a_right_b
     problem = Problem(
         root=root,
         spec=Spec(),
-        regions=(targets.region_for(target, text),),
+        regions=(target.region,),
         originals={"pkg/numbers.py": text},
         files={"pkg/numbers.py": text},
     )

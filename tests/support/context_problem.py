@@ -16,7 +16,7 @@ def problem(root, files, path, *names, created=False, approaches=None):
         (root / name).write_text(text)
     chosen = []
     for name in names:
-        found = targets.region_for(targets.find_target(files[path], path, name), files[path])
+        found = targets.find_target(files[path], path, name).region
         chosen.append(Region(path=path, qualname=name, start=found.start, end=found.end, created=created))
     return Problem(
         root=root,

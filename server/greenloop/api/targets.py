@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from greenloop.core.records.spec import Region, Target
+from greenloop.core.records.spec import Target
 from greenloop.project import sources, test_naming
 from greenloop.project.sources import is_test_file
 from greenloop.project.syntax.definitions import Definition
@@ -14,7 +14,6 @@ from greenloop.project.targets import (
     find_target,
     list_headings,
     parse_target,
-    region_for,
     relative_path,
     split_target,
     target_at,
@@ -36,14 +35,14 @@ def is_unwritten(target: Target, text: str) -> bool:
     """Is the body of a function still to be written?"""
     from greenloop.localize import regions  # noqa: PLC0415 - most callers only find targets
 
-    return regions.is_unwritten(_region(target), {target.path: text}.get)
+    return regions.is_unwritten(target.region, {target.path: text}.get)
 
 
 def has_unwritten_methods(target: Target, text: str) -> bool:
     """Are some methods of a class still to be written?"""
     from greenloop.localize.missing import unwritten  # noqa: PLC0415 - as above
 
-    return bool(unwritten.members(_region(target), text))
+    return bool(unwritten.members(target.region, text))
 
 
 def example_selectors(function: Target, text: str) -> tuple[str, ...]:
@@ -51,7 +50,3 @@ def example_selectors(function: Target, text: str) -> tuple[str, ...]:
     from greenloop.specs.kinds import doctest  # noqa: PLC0415 - as above
 
     return doctest.examples(function, text).selectors
-
-
-def _region(target: Target) -> Region:
-    return Region(path=target.path, qualname=target.qualname, start=target.start, end=target.end)

@@ -26,7 +26,6 @@ from greenloop.localize.unreached import importable
 from greenloop.localize.unreached.uncollected import refuse_uncollected
 from greenloop.project.sources import import_name_in_tests
 from greenloop.project.syntax import definitions
-from greenloop.project.targets import region_for
 from greenloop.specs.kinds.doctest import examples
 from greenloop.specs.kinds.examples import build_spec, region_statements
 from greenloop_sandbox import Execution, collected_cases
@@ -36,7 +35,7 @@ from greenloop_sandbox.report.cases import collect_errors
 async def measure(context: BaselineContext) -> Baseline:
     """Measures the baseline of a function; what it raises: `baseline.measure_baseline`."""
     text = context.snapshot.text(context.target.path) or ""
-    region = region_for(context.target, text)
+    region = context.target.region
     if region.qualname and (clash := region_statements(region, text).contradiction):
         raise CannotVerifyError(clash, remedy="Only one of the two can hold; correct the docstring first.")
     documented = _examples_of(context, region, text)

@@ -13,7 +13,7 @@ from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 from typing import NamedTuple
 
 from greenloop.core.errors import UsageError
-from greenloop.core.records.spec import Region, Target, TargetKind
+from greenloop.core.records.spec import Target, TargetKind
 from greenloop.core.text.similar import similar
 from greenloop.project import sources
 from greenloop.project.sources import is_test_file as is_test_file  # noqa: PLC0414 - part of this module's interface
@@ -138,12 +138,6 @@ def list_headings(
             yield Heading(
                 kind, item.qualname, f"{path}::{name}", item.start + rows, item.kind == "class", item.examples
             )
-
-
-def region_for(target: Target, text: str) -> Region:
-    """The lines that a candidate replaces when the target is the function itself."""
-    del text  # The target's lines refer to the text in which it was found.
-    return Region(path=target.path, qualname=target.qualname, start=target.start, end=target.end)
 
 
 def nearest_names(name: str, candidates: Iterable[str], *, limit: int = 3) -> list[str]:

@@ -23,7 +23,7 @@ from greenloop.core.python.ast_source import (
     start_line,
 )
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.spec import Region
+from greenloop.core.records.spec import Case, Provenance, Region
 from greenloop.core.text.diff import with_plain_ends
 
 
@@ -84,6 +84,18 @@ def find_changed_code(problem: Problem, region: Region, files: Mapping[str, str]
         original_node=original_node,
         changed_node=None if unchanged and not region.created else changed_node,
         added_statements=tuple(_added(original_body, new_tree.body, kept_ids)),
+    )
+
+
+def region_case(problem: Problem, region: Region, name: str, provenance: Provenance, source: str) -> Case:
+    """A case about a region that no test of the sandbox decides; `source` says what has to hold."""
+    return Case(
+        id=f"{region.path}::{region.qualname}::{name}",
+        path=region.path,
+        line=name_line(problem, region),
+        provenance=provenance,
+        confirmed=True,
+        source=source,
     )
 
 

@@ -23,8 +23,8 @@ KIND = "same"
 INPUTS = 200  # made up for one function
 SECONDS = 0.2  # for one call of the old version; what takes longer is not compared
 RUNTIME = ("same_results.py", "recorded_calls.py")
-RECORDED = "test_same_recorded"
-FIRST = "test_same_first"  # what calls gave the tests, in a process where nothing was called before
+RECORDED = "test_same_recorded"  # it compares the calls of the tests
+FIRST = "test_same_first"  # it fails where a call gave a test of the user something else, in a process of its own
 LEAST = 10  # calls that are compared where the time does not suffice for all
 ENOUGH = "test_same_enough"  # it fails where too few were
 EFFECTS = "test_same_effects"  # run with the user's own code only; it fails where that does what no result shows
@@ -44,30 +44,14 @@ class Comparison:
     alone: tuple[str, ...] = ()
     reason: str = ""
 
-    @property
-    def recorded(self) -> str:
-        """The id of the test that compares the calls of the tests."""
-        return f"{self.path}::{RECORDED}"
-
-    @property
-    def first(self) -> str:
-        """The id of the test that fails where a call gave a test of the user something else than before."""
-        return f"{self.path}::{FIRST}"
-
-    @property
-    def effects(self) -> str:
-        """The id of the test that fails where the user's own code has effects beyond its results."""
-        return f"{self.path}::{EFFECTS}"
+    def id_of(self, name: str) -> str:
+        """The id of the test with this name: `RECORDED`, `FIRST`, `ENOUGH` or `EFFECTS`."""
+        return f"{self.path}::{name}"
 
     def workload(self, kept: Sequence[str]) -> Workload:
         """Returns the workload that runs these tests; for recorded calls, also those of the user in between."""
-        recording = (f"{self.path}::test_same_recording", *self.tests) if self.recorded in kept else ()
-        return Workload(selectors=(*recording, *kept, self.enough), files=self.files)
-
-    @property
-    def enough(self) -> str:
-        """The id of the test that fails where too little was compared."""
-        return f"{self.path}::{ENOUGH}"
+        recording = (self.id_of("test_same_recording"), *self.tests) if self.id_of(RECORDED) in kept else ()
+        return Workload(selectors=(*recording, *kept, self.id_of(ENOUGH)), files=self.files)
 
 
 def build_comparison(problem: Problem, calls: Sequence[str]) -> Comparison:

@@ -15,7 +15,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Spec
 from greenloop.core.test_selection import fit_selectors
 from greenloop.project.sources import import_name_in_tests
-from greenloop.specs.changed_code import name_line
+from greenloop.specs.changed_code import region_case
 
 MOST_CALLS = 50
 _RESULTS = "RESULTS ="
@@ -50,15 +50,7 @@ LESS_MEMORY_TOO = "Memory counts, too: build nothing that is not needed."
 
 def goal_case(problem: Problem, name: str, source: str) -> Case:
     """A case that is judged by measuring or comparing; `source` says what has to hold."""
-    region = problem.regions[0]
-    return Case(
-        id=f"{region.path}::{region.qualname}::{name}",
-        path=region.path,
-        line=name_line(problem, region),
-        provenance=Provenance.GOAL,
-        confirmed=True,
-        source=source,
-    )
+    return region_case(problem, problem.regions[0], name, Provenance.GOAL, source)
 
 
 def gain_case(problem: Problem, goal: Goal) -> Case:

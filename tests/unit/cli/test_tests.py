@@ -20,7 +20,6 @@ from greenloop.core.records.outcome import Evidence, Verified
 from greenloop.core.records.spec import Provenance, Spec
 from greenloop.notebook.adapter import load, prepare
 from greenloop.notebook.cell_targets import CellTarget
-from greenloop.project.targets import region_for
 from greenloop.specs import stored_tests
 from greenloop.wording.outcome import summarize_solved as label
 
@@ -39,7 +38,7 @@ def kept(project):
 def test_those_of_a_function_in_a_notebook_are_found_by_its_name(project, capsys):
     (project / "nb.ipynb").write_text(notebook("import os", BEFORE))
     asked = prepare(load(project, "nb.ipynb")[0], CellTarget(cell=1, last_cell=1, name="double"))
-    region = region_for(asked.target, asked.composed.module)
+    region = asked.target.region
     stored_tests.save(stored_tests.load(project, region, asked.composed.module), make_spec(), "nb_ipynb")
     assert main(["tests", "nb.ipynb::double"]) == 0
     assert "assert double(2) == 4" in capsys.readouterr().out

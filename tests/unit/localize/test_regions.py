@@ -17,7 +17,7 @@ def fail(*frames, kind="AssertionError"):
 
 def region(qualname):
     found = targets.find_target(CART, "cart.py", qualname)
-    return targets.region_for(found, CART)
+    return found.region
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_the_setting_says_how_many_functions_one_edit_may_change(most, chosen):
 
 def test_a_function_without_a_body_yet_goes_alone():
     text = 'def a():\n    """Doc."""\n    ...\n\ndef b():\n    return a()\n'
-    ranked = [targets.region_for(targets.find_target(text, "m.py", name), text) for name in "ab"]
+    ranked = [targets.find_target(text, "m.py", name).region for name in "ab"]
     assert [item.qualname for item in regions.choose(ranked, {"m.py": text}.get)] == ["a"]
     assert len(regions.choose(ranked[::-1], {"m.py": text}.get)) == 2
 
@@ -61,11 +61,11 @@ def test_the_other_suspects_are_written_functions_of_modules_whose_tests_ran():
     names_of_all = [f"f{number}" for number in range(14)]
     functions = "\n\n\n".join(f"def {name}(x):\n    return x" for name in names_of_all)
     text = f"{functions}\n\n\ndef stub():\n    ...\n"
-    ranked = [targets.region_for(targets.find_target(text, "m.py", name), text) for name in ("f0", "stub", "f1", "f2")]
+    ranked = [targets.find_target(text, "m.py", name).region for name in ("f0", "stub", "f1", "f2")]
     others = regions.others(ranked, ranked[:1], {"m.py": text}.get, ["m.py"])
     assert [item.qualname for item in others] == ["f1", "f2"]
     assert regions.others(ranked, ranked[:1], {"m.py": text}.get, ["other.py"]) == ()
-    many = [targets.region_for(targets.find_target(text, "m.py", name), text) for name in names_of_all]
+    many = [targets.find_target(text, "m.py", name).region for name in names_of_all]
     assert len(regions.others(many, [], {"m.py": text}.get, ["m.py"])) == regions.MOST_SUSPECTS
 
 

@@ -316,7 +316,7 @@ def test_at_gives_lines_and_region():
     target = targets.target_at(TESTS, "test_m.py", line_of(TESTS, "def test_plain"))
     assert (target.start, target.end, target.name_line) == (10, 14, 11)
     function = targets.target_at(CODE, "m.py", line_of(CODE, "def area"))
-    region = targets.region_for(function, CODE)
+    region = function.region
     assert (region.path, region.qualname, region.start, region.end, region.created) == ("m.py", "area", 5, 14, False)
 
 

@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     target, text, selector = _target(root, typed or "")
     if target.kind is not TargetKind.FUNCTION:
         raise UsageError(f"{selector} is one of your own tests.", remedy="Name a function: file.py::function.")
-    region = targets.region_for(target, text)
+    region = target.region
     stored = generated_tests.load(root, region, text)
     for sentence in stored.messages:
         print_warning(render.escape_controls(sentence))

@@ -60,6 +60,11 @@ class Target:
     end: int
     name_line: int
 
+    @property
+    def region(self) -> Region:
+        """The lines that a candidate replaces when the target is the function itself."""
+        return Region(path=self.path, qualname=self.qualname, start=self.start, end=self.end)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Region:

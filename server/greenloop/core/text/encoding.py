@@ -7,6 +7,7 @@ import io
 import re
 import tokenize
 from dataclasses import dataclass
+from pathlib import Path
 
 from greenloop.core.errors import UsageError
 
@@ -69,6 +70,15 @@ def why_not_encodable(text: str, encoding: Encoding) -> str | None:
     except UsageError as error:
         return str(error)
     return None
+
+
+def read_or_empty(file: Path, *, most: int = -1) -> str:
+    """At most so many characters of a file as UTF-8; empty where it cannot be read."""
+    try:
+        with file.open(encoding="utf-8", errors="replace") as stream:
+            return stream.read(most)
+    except OSError:
+        return ""
 
 
 _SAVE = "Save the file as UTF-8."

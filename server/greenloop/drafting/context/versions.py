@@ -19,6 +19,7 @@ from packaging.utils import canonicalize_name
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.ports import Tools
 from greenloop.core.records.problem import Excerpt, Problem
+from greenloop.core.text.encoding import read_or_empty
 from greenloop.project import sources
 from greenloop.project.environment.faults.tables import DISTRIBUTIONS
 from greenloop.project.environment.interpreters import site_packages
@@ -29,7 +30,7 @@ log = logging.getLogger(__name__)
 
 MOST = 8  # packages that are named; the region's own imports come first
 UNINTERESTING = {"pytest", "_pytest", "__future__"}  # their versions do not matter for an answer
-MOST_BYTES = 4 << 20  # that are read of a RECORD file
+MOST_CHARACTERS = 4 << 20  # that are read of a RECORD file
 CONTAINER = "docker"
 
 Versions = Mapping[str, str]  # normal name of a distribution -> version
@@ -103,18 +104,10 @@ def _distribution_of(module: str, named: Mapping[str, Path], infos: Iterable[Pat
 
 def _installed_modules(info: Path) -> set[str]:
     """Top-level names that a distribution installs, by its metadata."""
-    if names := _read(info / "top_level.txt").split():
+    if names := read_or_empty(info / "top_level.txt", most=MOST_CHARACTERS).split():
         return set(names)
-    record = _read(info / "RECORD")
+    record = read_or_empty(info / "RECORD", most=MOST_CHARACTERS)
     return set(re.findall(r"^([A-Za-z_]\w*)(?=/|\.py,|\.[\w.-]*so,)", record, re.MULTILINE))
-
-
-def _read(file: Path) -> str:
-    try:
-        with file.open(encoding="utf-8", errors="replace") as stream:
-            return stream.read(MOST_BYTES)
-    except OSError:
-        return ""
 
 
 def _split_folder_name(info: Path) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from greenloop.lsp.state.run import Run
 def tested_function(run: Run | None, file: ProjectFile, target: Target) -> Region | None:
     """The function with stored tests, or tests of its run: the target itself, or the one that its run changes."""
     if target.kind is TargetKind.FUNCTION:
-        region = Region(path=target.path, qualname=target.qualname, start=target.start, end=target.end)
+        region = target.region
     elif run is not None and run.started is not None and run.started.problem.regions:
         region = run.started.problem.regions[0]
     else:

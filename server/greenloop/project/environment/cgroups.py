@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from greenloop.core.text.encoding import read_or_empty
+
 # Version 1 reports "no limit" as the largest number of whole pages.
 _ENDLESS = 1 << 60
 
@@ -56,8 +58,8 @@ def processor_count(root: Path = Path("/")) -> int:
     """The number of processors that this process may keep busy at once, at least 1."""
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     for folder in _groups(root, "cpu"):
-        version_1 = (_text(folder / f"cpu.cfs_{name}_us").strip() for name in ("quota", "period"))
-        quota, _space, period = (_text(folder / "cpu.max").strip() or " ".join(version_1)).partition(" ")
+        version_1 = (read_or_empty(folder / f"cpu.cfs_{name}_us").strip() for name in ("quota", "period"))
+        quota, _space, period = (read_or_empty(folder / "cpu.max").strip() or " ".join(version_1)).partition(" ")
         if quota.isdigit() and period.isdigit() and int(period):
             processors = min(processors, max(1, int(quota) // int(period)))
     return processors
@@ -66,7 +68,7 @@ def processor_count(root: Path = Path("/")) -> int:
 def _groups(root: Path, controller: str) -> Iterator[Path]:
     """Existing folders of this process's group and of the groups above it, for both versions."""
     mounts = root / "sys/fs/cgroup"
-    for line in _text(root / "proc/self/cgroup").splitlines():
+    for line in read_or_empty(root / "proc/self/cgroup").splitlines():
         number, _colon, remainder = line.partition(":")
         controllers, _colon, path = remainder.partition(":")
         if number == "0" and not controllers:
@@ -85,7 +87,7 @@ def _groups(root: Path, controller: str) -> Iterator[Path]:
 def _number(*files: Path) -> int | None:
     """The first number found in the files; None for `max` and for version 1's "no limit"."""
     for file in files:
-        text = _text(file).strip()
+        text = read_or_empty(file).strip()
         if text.isdigit():
             return int(text) if int(text) < _ENDLESS else None
     return None
@@ -93,12 +95,5 @@ def _number(*files: Path) -> int | None:
 
 def _read_key(file: Path, key: str) -> int:
     """The number for a key in a file of `key number` lines; 0 if the key is missing."""
-    pairs = (line.split() for line in _text(file).splitlines())
+    pairs = (line.split() for line in read_or_empty(file).splitlines())
     return next((int(pair[1]) for pair in pairs if len(pair) == 2 and pair[0] == key and pair[1].isdigit()), 0)
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return ""

@@ -13,11 +13,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from greenloop.core.python.ast_source import UNPARSABLE
+from greenloop.core.text.encoding import read_or_empty
 
 _PROJECT = ("pyproject.toml", "setup.py", "setup.cfg")
 _IMPORT = re.compile(r"import[ \t]+(\w+)")
 _MOST = 64  # folders; more projects than anyone edits at once
-_LONGEST = 1 << 20  # bytes of a finder, which lists every file of its project
+_LONGEST = 1 << 20  # characters of a finder, which lists every file of its project
 
 
 def source_folders(site_packages: Iterable[Path], *, visible: Iterable[Path]) -> tuple[Path, ...]:
@@ -35,7 +36,7 @@ def source_folders(site_packages: Iterable[Path], *, visible: Iterable[Path]) ->
 
 def _listed_paths(site_packages: Path) -> Iterator[Path]:
     for pth_file in sorted(site_packages.glob("*.pth")):
-        for line in _text(pth_file).splitlines():
+        for line in read_or_empty(pth_file, most=_LONGEST).splitlines():
             if finder := _IMPORT.match(line):
                 yield from _constants(site_packages / f"{finder[1]}.py")
             elif line.strip() and not line.startswith("#"):
@@ -47,7 +48,7 @@ def _listed_paths(site_packages: Path) -> Iterator[Path]:
 def _constants(finder: Path) -> Iterator[Path]:
     """Absolute paths in a finder's source, as written by setuptools, scikit-build-core and meson-python."""
     try:
-        tree = ast.parse(_text(finder))
+        tree = ast.parse(read_or_empty(finder, most=_LONGEST))
     except UNPARSABLE:
         return
     for node in ast.walk(tree):
@@ -55,14 +56,6 @@ def _constants(finder: Path) -> Iterator[Path]:
             for path in (Path(node.value), Path(f"{node.value}.py")):
                 if path.is_dir() or path.is_file():
                     yield path
-
-
-def _text(file: Path) -> str:
-    try:
-        with file.open(encoding="utf-8", errors="replace") as stream:
-            return stream.read(_LONGEST)
-    except OSError:
-        return ""
 
 
 def _is_project_path(path: Path, home_folder: Path) -> bool:

@@ -14,6 +14,8 @@ from typing import Any
 
 from packaging.utils import canonicalize_name
 
+from greenloop.core.text.encoding import read_or_empty
+
 _WINDOWS = os.name == "nt"
 
 
@@ -121,7 +123,4 @@ def _pipenv(root: Path, environ: Mapping[str, str]) -> list[Path]:
 
 
 def _first_line(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8").partition("\n")[0].strip()
-    except (OSError, UnicodeDecodeError):
-        return ""
+    return read_or_empty(file).partition("\n")[0].strip()

@@ -18,10 +18,10 @@ from greenloop.core.errors import CannotVerifyError, SettingsError
 from greenloop.core.ports import Tools
 from greenloop.core.python.ast_source import start_line
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.spec import Case, Provenance, Region, Spec
+from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.project.formatting import find_tool
-from greenloop.specs.changed_code import ChangedCode, find_changed_code, name_line
+from greenloop.specs.changed_code import ChangedCode, find_changed_code, region_case
 from greenloop.specs.limits import RUFF, Constraint, Violation, find_violations, parse, violation_sentence
 from greenloop_sandbox import CaseResult, Failure, Frame
 
@@ -37,14 +37,7 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
         if each.keyword == RUFF:  # report a wrong selector before any model is asked
             await _ruff(problem, each, "", "empty.py")
     cases = tuple(
-        Case(
-            id=_id(region, each),
-            path=region.path,
-            line=name_line(problem, region),
-            provenance=Provenance.CONSTRAINT,
-            confirmed=True,
-            source=each.source,
-        )
+        region_case(problem, region, CONSTRAINT_ID + each.keyword, Provenance.CONSTRAINT, each.source)
         for region in problem.regions
         for each in limits
     )

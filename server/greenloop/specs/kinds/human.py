@@ -10,12 +10,13 @@ from collections.abc import Mapping, Sequence
 
 from greenloop.core.ports import Tools
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.spec import Case, Provenance, Spec
+from greenloop.core.records.spec import Provenance, Spec
 from greenloop.core.text.diff import with_plain_ends
-from greenloop.specs.changed_code import name_line
+from greenloop.specs.changed_code import name_line, region_case
 from greenloop_sandbox import CaseResult, Failure, Frame
 
 TYPE = "Rejected"
+NAME = "human"  # the last part of the case's id
 ACCEPT = "Accept"
 REJECT = "Say what is wrong"
 ROWS = 30  # rows of the shown change
@@ -27,16 +28,7 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
     """One case, the user accepts the candidate, where `spec.human` is on."""
     if not tools.options.get("human"):
         return Spec()
-    region = problem.regions[0]
-    case = Case(
-        id=_case_id(problem),
-        path=region.path,
-        line=name_line(problem, region),
-        provenance=Provenance.HUMAN,
-        confirmed=True,
-        source="you accept it",
-    )
-    return Spec(cases=(case,))
+    return Spec(cases=(region_case(problem, problem.regions[0], NAME, Provenance.HUMAN, "you accept it"),))
 
 
 async def judge(problem: Problem, files: Mapping[str, str], tools: Tools) -> Sequence[CaseResult]:
@@ -74,4 +66,4 @@ def format_change(problem: Problem, files: Mapping[str, str]) -> str:
 
 def _case_id(problem: Problem) -> str:
     region = problem.regions[0]
-    return f"{region.path}::{region.qualname}::human"
+    return f"{region.path}::{region.qualname}::{NAME}"

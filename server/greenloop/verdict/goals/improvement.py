@@ -11,7 +11,7 @@ from dataclasses import replace
 from greenloop.core.records.goal import Gain, Goal, Improvement, ProfiledLine, Workload
 from greenloop.core.records.spec import Case
 from greenloop.specs import goals
-from greenloop.specs.comparison import Comparison
+from greenloop.specs.comparison import EFFECTS, ENOUGH, FIRST, RECORDED, Comparison
 from greenloop.verdict.goals.gain import Bench
 from greenloop.verdict.inputs import VerificationInputs
 from greenloop.wording.gain import describe_gain, show_cost
@@ -52,26 +52,27 @@ async def try_comparison(bench: Bench, found: Comparison) -> tuple[Workload | No
     None where nothing can be compared. What is left open: "" where neither chance nor effects beyond the results play a
     part.
     """
-    wanted = (found.recorded, *found.alone)
+    first, enough, effects = map(found.id_of, (FIRST, ENOUGH, EFFECTS))
+    wanted = (found.id_of(RECORDED), *found.alone)
     for kept in dict.fromkeys((wanted, found.alone)):  # the user's tests may not bear to be recorded
-        workload = found.workload((*kept, found.first, found.effects))
+        workload = found.workload((*kept, first, effects))
         execution = await bench.run(workload, {}, more_seconds=COMPARING)
         results = {each.id: each for each in case_results(execution)}
         tests_pass = all(each.passed for each in results.values() if not each.id.startswith(found.path))
         if tests_pass and all(each in results and results[each].outcome != "missing" for each in kept):
             break
-    said = {each: _said(results[each]) for each in (*kept, found.enough, found.effects) if each in results}
-    held = [each for each in (*kept, found.first) if each in results and results[each].passed]
+    said = {each: _said(results[each]) for each in (*kept, enough, effects) if each in results}
+    held = [each for each in (*kept, first) if each in results and results[each].passed]
     differing = next((said[each] for each in kept if "differs from before" in said.get(each, "")), "")
     if execution.killed == "timeout":
         seconds = f"{_comparing_seconds(bench):.0f} s"
         held, doubt = [], f"the comparison did not end in {seconds} (`sandbox.seconds` gives it more)"
     elif differing:
         doubt = f"your own code does not do the same twice ({differing[:200]})"
-    elif said.get(found.enough, "the comparison does not run to its end"):
-        held, doubt = [], found.reason or said.get(found.enough, "the comparison does not run to its end")
+    elif said.get(enough, "the comparison does not run to its end"):
+        held, doubt = [], found.reason or said.get(enough, "the comparison does not run to its end")
     else:
-        doubt = said.get(found.effects, "")
+        doubt = said.get(effects, "")
     return (found.workload(held) if {*held} & {*kept} else None), doubt
 
 

@@ -33,7 +33,7 @@ def tools(place=None, name="bubblewrap"):
 
 
 def problem(text, name, *, root=Path("/w"), tests="", provenance=Provenance.USER, line=1):
-    found = targets.region_for(targets.find_target(text, "m.py", name), text)
+    found = targets.find_target(text, "m.py", name).region
     path = "m.py" if provenance is Provenance.DOCTEST else "test_m.py"
     return Problem(
         root=root,

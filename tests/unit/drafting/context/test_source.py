@@ -126,7 +126,7 @@ TOOLS = Tools(ask=ask, run=ask, session=NoSession(), user=NoUser(), rng=random.R
 
 
 def region(text, name, *, created=False):
-    found = targets.region_for(targets.find_target(text, "shop.py", name), text)
+    found = targets.find_target(text, "shop.py", name).region
     return Region(path=found.path, qualname=name, start=found.start, end=found.end, created=created)
 
 

@@ -94,7 +94,7 @@ def test_tabs_and_a_class_in_a_block():
 
 
 async def test_doctests_need_no_session():
-    region = targets.region_for(targets.find_target(MODULE, "pkg/m.py", "Box.area"), MODULE)
+    region = targets.find_target(MODULE, "pkg/m.py", "Box.area").region
     session = ScriptedSession(Execution())
     spec = await doctest_spec.collect(make_problem(MODULE, "pkg/m.py", regions=(region,)), make_tools(session))
     assert len(spec.cases) == 3

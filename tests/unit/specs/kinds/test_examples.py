@@ -16,7 +16,7 @@ from greenloop.specs.kinds import examples
 def region(text: str, name: str = "f") -> Region:
     found = targets.find_target(text, "pkg/m.py", name)
     assert found is not None
-    return targets.region_for(found, text)
+    return found.region
 
 
 def of(docstring: str, body: str = "raise NotImplementedError", head: str = "def f(x, y=0):") -> list[tuple[int, str]]:
