@@ -30,7 +30,7 @@ from greenloop.localize.context import BaselineContext
 from greenloop.project import sandbox_selection
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
-from greenloop.project.targets import parse_target
+from greenloop.project.typed_targets import parse_target
 from greenloop_sandbox import SandboxPool
 
 try:

@@ -9,7 +9,7 @@ from greenloop.localize.baseline import measure_baseline
 from greenloop.project import settings
 from greenloop.project.environment import interpreters
 from greenloop.project.snapshot import Snapshot
-from greenloop.project.targets import parse_target
+from greenloop.project.typed_targets import parse_target
 from greenloop_sandbox import Limits, SandboxSpec
 from greenloop_sandbox.backends.bubblewrap import Bubblewrap
 

@@ -16,7 +16,7 @@ from greenloop.localize.context import BaselineContext
 from greenloop.project import settings
 from greenloop.project.environment import interpreters
 from greenloop.project.snapshot import Snapshot
-from greenloop.project.targets import parse_target
+from greenloop.project.typed_targets import parse_target
 from greenloop_sandbox import Execution, Limits, SandboxSpec
 from greenloop_sandbox.backends.bubblewrap import Bubblewrap
 

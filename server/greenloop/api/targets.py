@@ -13,12 +13,10 @@ from greenloop.project.targets import (
     Heading,
     find_target,
     list_headings,
-    parse_target,
-    relative_path,
-    split_target,
     target_at,
 )
 from greenloop.project.test_naming import NamingRules
+from greenloop.project.typed_targets import parse_target, relative_path, split_target
 
 
 def read_conventions(root: Path) -> tuple[tuple[str, ...], NamingRules]:

@@ -33,7 +33,7 @@ from greenloop.engine.timing import Stopwatch, TimedSession, heartbeat
 from greenloop.localize.baseline import measure_baseline
 from greenloop.localize.context import BaselineContext
 from greenloop.models.roles import Models
-from greenloop.project import sandbox_selection, targets, workspace
+from greenloop.project import sandbox_selection, typed_targets, workspace
 from greenloop.project.environment.cgroups import processor_count
 from greenloop.project.environment.faults import Fault
 from greenloop.project.settings import Settings
@@ -109,7 +109,7 @@ async def refine(
     snapshot = Snapshot(root=root, buffers=request.buffers)
     target = request.target
     if isinstance(target, str):
-        target = targets.parse_target(target, root, base=request.base, read_text=snapshot.text).target
+        target = typed_targets.parse_target(target, root, base=request.base, read_text=snapshot.text).target
 
     def tell(event: Event) -> None:
         if isinstance(event, Started):

@@ -14,7 +14,8 @@ from glob import escape
 from pathlib import Path, PurePosixPath
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.project.revisions.git import Repository, TreeEntry, is_same
+from greenloop.project.revisions.git import Repository
+from greenloop.project.revisions.git_objects import TreeEntry, is_same
 from greenloop.project.settings import Settings
 from greenloop_sandbox.records import is_shown
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from greenloop.core.errors import UsageError
-from greenloop.project.revisions.git import LINK, Repository
+from greenloop.project.revisions.git import Repository
+from greenloop.project.revisions.git_objects import LINK
 
 ABSENT = "0"  # the one digit of the object id of a file that does not exist
 

@@ -14,7 +14,7 @@ from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status, ope
 from greenloop.localize.baseline import measure_baseline
 from greenloop.localize.context import BaselineContext
 from greenloop.localize.findings import findings_of
-from greenloop.project import targets, workspace
+from greenloop.project import typed_targets, workspace
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
 from greenloop_sandbox import SandboxPool
@@ -62,7 +62,7 @@ async def explain(
     """
     deadline = Deadline(seconds=settings.seconds)
     snapshot = Snapshot(root=workspace.check_root(root), buffers={})
-    parsed = targets.parse_target(target, snapshot.root, read_text=snapshot.text).target
+    parsed = typed_targets.parse_target(target, snapshot.root, read_text=snapshot.text).target
     place = await build_sandbox_spec(snapshot.root, settings, report_status)
     async with before_search(deadline), open_session(place, settings, report_status, pool) as (_sandbox, session):
         context = BaselineContext(

@@ -15,7 +15,8 @@ from pathlib import Path, PurePosixPath
 
 from greenloop.project import sources
 from greenloop.project.revisions.base_modules import lay_out
-from greenloop.project.revisions.git import LINK, Repository, Tree
+from greenloop.project.revisions.git import Repository, Tree
+from greenloop.project.revisions.git_objects import LINK
 from greenloop.project.revisions.judging import (
     IsInstalled,
     Judges,

@@ -7,21 +7,26 @@ Every object's hash is checked: for a given commit name, no change to the reposi
 
 from __future__ import annotations
 
-import hashlib
 import os
-import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.project.environment.interpreters import safe_path
+from greenloop.project.revisions.git_objects import (
+    FOLDER,
+    MODULE,
+    TreeEntry,
+    batch_objects,
+    object_id,
+    tree_rows,
+)
 
 SECONDS = 120.0  # for one call of git
 INDEX_FILE = "GIT_INDEX_FILE"  # `git commit FILE` has an index of its own
-LINK, MODULE, FOLDER = "120000", "160000", "40000"
 _HARMLESS = (
     "--no-pager",
     "--no-optional-locks",
@@ -36,17 +41,6 @@ _HARMLESS = (
     # A folder that merely looks like a bare repository must not decide what "the tests" are.
     *("-c", "safe.bareRepository=explicit"),
 )
-_POINTER = re.compile(rb"version https://git-lfs\.github\.com/spec/v1\n(?:.*\n)*?oid sha256:([0-9a-f]{64})\n")
-
-
-@dataclass(frozen=True, kw_only=True)
-class TreeEntry:
-    """A file of a revision. `path` is relative to the workspace; `submodule` is the one it lies in, or empty."""
-
-    path: str
-    mode: str
-    oid: str
-    submodule: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +113,7 @@ class Repository:
         header, _end, _rest = self.objects({commit}, "commit")[commit].partition(b"\n")
         tree_id = header.removeprefix(b"tree ").decode()
         for part in filter(None, self._git("rev-parse", "--show-prefix")[1].rstrip(b"\n").split(b"/")):
-            children = _tree_rows(self.objects({tree_id}, "tree")[tree_id], commit)
+            children = tree_rows(self.objects({tree_id}, "tree")[tree_id], commit)
             tree_id = next((oid for mode, name, oid in children if name == part and mode == FOLDER), "")
             if not tree_id:
                 return Tree()
@@ -130,7 +124,7 @@ class Repository:
             trees = self.objects(set(level.values()), "tree")
             next_level: dict[str, str] = {}
             for folder, tree in level.items():
-                for mode, name, oid in _tree_rows(trees[tree], commit):
+                for mode, name, oid in tree_rows(trees[tree], commit):
                     path = folder + os.fsdecode(name)
                     if mode == FOLDER:
                         next_level[f"{path}/"] = oid
@@ -209,7 +203,7 @@ class Repository:
         query = "".join(f"{oid}\n" for oid in sorted(oids)).encode()
         contents = {
             oid: data
-            for oid, actual_kind, data in _batch_objects(self._git("cat-file", "--batch", stdin=query)[1])
+            for oid, actual_kind, data in batch_objects(self._git("cat-file", "--batch", stdin=query)[1])
             if actual_kind == kind
         }
         for oid in oids:
@@ -218,7 +212,7 @@ class Repository:
                     f"A {kind} of that revision ({oid[:12]}) is not in this clone.",
                     remedy="Fetch it: `git fetch --refetch`, or clone without `--filter`.",
                 )
-            if _object_id(contents[oid], oid, kind) != oid:
+            if object_id(contents[oid], oid, kind) != oid:
                 raise CannotVerifyError(
                     f"A {kind} of that revision ({oid[:12]}) does not match its hash: the repository is damaged.",
                     remedy="`git fsck` shows details; clone the repository again.",
@@ -271,55 +265,6 @@ def git_environment(environ: Mapping[str, str]) -> dict[str, str]:
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_TERMINAL_PROMPT": "0",
     }
-
-
-def is_same(entry: TreeEntry, data: bytes) -> bool:
-    """Is this the revision's content, possibly with the CRLF line endings of a checkout?"""
-    if _object_id(data, entry.oid) == entry.oid:
-        return True
-    return b"\r\n" in data and _object_id(data.replace(b"\r\n", b"\n"), entry.oid) == entry.oid
-
-
-def lfs_content(data: bytes) -> str | None:
-    """The SHA-256 of the file that a Git LFS pointer refers to; None if these bytes are not a pointer."""
-    match = _POINTER.match(data) if len(data) < 1024 else None
-    return match[1].decode() if match else None
-
-
-def _object_id(data: bytes, sample_id: str, kind: str = "blob") -> str:
-    # Repositories use SHA-1 or SHA-256; the length of a hash tells which.
-    algorithm = hashlib.sha256 if len(sample_id) == 64 else hashlib.sha1
-    return algorithm(b"%s %d\0" % (kind.encode(), len(data)) + data).hexdigest()
-
-
-def _tree_rows(tree: bytes, sample_id: str) -> Iterator[tuple[str, bytes, str]]:
-    """The (mode, name, object id) of each entry of a tree; `sample_id` has the length of its object ids.
-
-    Raises `CannotVerifyError` for a name that could lead elsewhere.
-    """
-    position = 0
-    width = len(sample_id) // 2
-    while position < len(tree):
-        end = tree.index(b"\0", position)
-        mode, _space, name = tree[position:end].partition(b" ")
-        if name in {b"", b".", b".."} or b"/" in name:
-            raise CannotVerifyError(
-                f"The revision contains a file with the forbidden name {name!r}.", remedy="Choose another revision."
-            )
-        yield mode.decode().lstrip("0"), name, tree[end + 1 : end + 1 + width].hex()
-        position = end + 1 + width
-
-
-def _batch_objects(output: bytes) -> Iterator[tuple[str, str, bytes]]:
-    """The (id, kind, content) of each object that `cat-file --batch` printed; missing ones are left out."""
-    position = 0
-    while (end := output.find(b"\n", position)) >= 0:
-        header = output[position:end].decode().split()
-        position = end + 1
-        if len(header) == 3:
-            size = int(header[2])
-            yield header[0], header[1], output[position : position + size]
-            position += size + 1
 
 
 def _error_message(stderr: str) -> str:

@@ -19,7 +19,8 @@ from pathlib import Path, PurePosixPath
 from greenloop.core.errors import CannotVerifyError
 from greenloop.project.hidden import is_masked
 from greenloop.project.revisions.changes import find_changes, read_judges, trusted_paths
-from greenloop.project.revisions.git import LINK, Repository, Tree, is_same, lfs_content
+from greenloop.project.revisions.git import Repository, Tree
+from greenloop.project.revisions.git_objects import LINK, is_same, lfs_content
 from greenloop.project.revisions.judging import IMPORTABLE, IsInstalled, JudgingChange
 
 _SKIPPED = {".git", ".hg", ".svn", "node_modules"}

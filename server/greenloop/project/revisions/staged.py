@@ -16,7 +16,8 @@ from pathlib import PurePosixPath
 from greenloop.project.hidden import is_masked
 from greenloop.project.revisions import revision as working_tree
 from greenloop.project.revisions.changes import find_changes, read_judges, trusted_paths
-from greenloop.project.revisions.git import LINK, Repository, Tree, TreeEntry, lfs_content
+from greenloop.project.revisions.git import Repository, Tree
+from greenloop.project.revisions.git_objects import LINK, TreeEntry, lfs_content
 from greenloop.project.revisions.judging import IMPORTABLE, IsInstalled
 from greenloop.project.revisions.revision import Revision
 
