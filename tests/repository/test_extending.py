@@ -218,7 +218,7 @@ async def test_the_sandbox_runs_tests_and_writes_down_that_it_did(part, tmp_path
     )
     session = await sandbox.open(SandboxSpec(root=root, environment=environment))
     await session.warm()
-    execution = await session.run(TestRun(selectors=("test_m.py",)))
+    execution = await session.run(TestRun(selectors=("test_m.py",), seconds=60.0))  # a busy machine is slow to start
     await session.pause()
     await session.close()
     assert execution.status == 0, execution
