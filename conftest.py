@@ -159,6 +159,7 @@ PARTS: dict[str, Callable[[], Missing]] = {
     "kate": _kate,
     "helix": _helix,
     "ale": _ale,
+    "node": _program("node", "apt-get install nodejs"),
     "pyarrow": _package("pyarrow"),
     "datasets": _package("datasets"),
     "torch": _package("torch"),

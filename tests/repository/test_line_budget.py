@@ -14,6 +14,7 @@ STEP = 500
 
 @pytest.mark.parametrize("package", LINES)
 def test_a_package_stays_within_its_budget(package):
-    count = sum(len(file.read_bytes().splitlines()) for file in (ROOT / package).rglob("*.py"))
+    files = [file for file in (ROOT / package).rglob("*.py") if file.name != "_version.py"]  # an installation writes it
+    count = sum(len(file.read_bytes().splitlines()) for file in files)
     assert count <= LINES[package], "delete what the change makes unnecessary"
     assert count > LINES[package] - STEP, "lower the budget"

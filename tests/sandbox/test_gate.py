@@ -27,7 +27,6 @@ def work(tmp_path, monkeypatch, bare_python):
     monkeypatch.setenv("GREENLOOP_SANDBOX_KIND", "bubblewrap")
     monkeypatch.setenv("GREENLOOP_INTERPRETER", str(bare_python))
     monkeypatch.setattr("sys.stdin", io.StringIO())
-    monkeypatch.setattr("greenloop.cli.gate.is_repeated", lambda: False)
     return root
 
 

@@ -83,8 +83,7 @@ def command(verb: str = "serve") -> list[str]:
         return [sys.executable, "-m", "greenloop", verb]
     # On the PATH only while this virtual environment is active; an editor started elsewhere does not see it.
     in_environment = Path(script).resolve().is_relative_to(Path(sys.prefix).resolve()) and sys.prefix != sys.base_prefix
-    is_link = Path(script).is_symlink()
-    return [script if in_environment and not is_link else "greenloop", verb]
+    return [script if in_environment and not Path(script).is_symlink() else "greenloop", verb]
 
 
 def installed_editors() -> list[EditorSetup]:

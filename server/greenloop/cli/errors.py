@@ -29,10 +29,7 @@ def report_unexpected(error: BaseException) -> None:
     """Prints one line for the user; the stack goes to the log file."""
     path = _write_crash_log(error)
     location = f"; details are in {path}" if path else ""
-    print(
-        f"greenloop: internal error ({type(error).__name__}). Please report it{location}.",
-        file=sys.stderr,
-    )
+    print(f"greenloop: internal error ({type(error).__name__}). Please report it{location}.", file=sys.stderr)
 
 
 def _write_crash_log(error: BaseException) -> Path | None:
@@ -65,8 +62,5 @@ def _harmless_message(error: BaseException) -> str:
     """The message of errors in which Python itself only names types and attributes; empty for any other."""
     if isinstance(error, OSError):
         return f": errno {error.errno}"
-    return (
-        f": {escape_controls(str(error))[:300]}"
-        if type(error) in (AttributeError, ImportError, NameError, TypeError)
-        else ""
-    )
+    is_harmless = type(error) in (AttributeError, ImportError, NameError, TypeError)
+    return f": {escape_controls(str(error))[:300]}" if is_harmless else ""

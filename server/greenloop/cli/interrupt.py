@@ -37,8 +37,7 @@ def run(
 
     def end() -> None:
         before_exit()
-        print("greenloop: stopped immediately; the sandbox is stopped too.", file=sys.stderr)
-        sys.stderr.flush()
+        print("greenloop: stopped immediately; the sandbox is stopped too.", file=sys.stderr, flush=True)
         os._exit(CANCELLED)
 
     # Not the loop's own timer: a busy loop must not block this.

@@ -108,6 +108,7 @@ SUMMARIES = {
     "setup": "connect an editor",
     "model": "manage the embedded model",
     "history": "show earlier runs and apply their results",
+    "stop": "say why an agent ends its turn although its change is not verified",
     "undo": "put back the files that a run wrote",
 }
 LABORATORY = "bench"

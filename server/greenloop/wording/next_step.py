@@ -10,7 +10,7 @@ _STEPS = {
     "reason.",
     "failing": "Correct the code; `greenloop explain TEST` (explain) tells where to look.",
     "still_failing": "Correct the code; `greenloop explain TEST` (explain) tells where to look. A test that no honest "
-    "change can pass: report_impossible, or tell the user.",
+    "change can pass: report_impossible, or `greenloop stop --because TEXT`.",
     "partially_verified": "Finish what is missing, return plain values where a test compares, and do without what "
     "leaves the process; where that is not possible, tell the user that it is partially verified.",
     "not_verified": "See the reason.",

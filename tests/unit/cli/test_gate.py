@@ -11,6 +11,7 @@ from greenloop.cli import gate
 from greenloop.cli.main import main
 from greenloop.core.errors import CannotVerifyError
 from greenloop.engine.verify.report import Verification
+from greenloop.project.revisions.judging import JudgingChange
 
 
 class Terminal(io.StringIO):
@@ -36,7 +37,8 @@ def test_a_hook_decides_once_a_turn(project, monkeypatch, capsys, result, repeat
         return result
 
     monkeypatch.setattr("greenloop.cli.commands.verify.verify", verify)
-    monkeypatch.setattr("greenloop.cli.gate.is_repeated", lambda: repeated)
+    hook = {"session_id": "s", "stop_hook_active": repeated}
+    monkeypatch.setattr("greenloop.cli.gate.read_hook", lambda: hook)
     assert main(["verify", "--gate"]) == code
     out, err = capsys.readouterr()
     assert out == ""
@@ -47,19 +49,66 @@ def test_a_hook_decides_once_a_turn(project, monkeypatch, capsys, result, repeat
 
 
 @pytest.mark.parametrize(
-    ("text", "repeated"),
+    ("text", "hook"),
     [
-        ('{"stop_hook_active": true}', True),
-        ('{"stop_hook_active": false}', False),
-        ("", False),
-        ("[1]", False),
-        ("{", False),
+        ('{"stop_hook_active": true}', {"stop_hook_active": True}),
+        ("", {}),
+        ("[1]", {}),
+        ("{", {}),
     ],
 )
-def test_the_clients_object_is_read(tmp_path, monkeypatch, text, repeated):
+def test_the_clients_object_is_read(tmp_path, monkeypatch, text, hook):
     (tmp_path / "stdin").write_text(text)
     with (tmp_path / "stdin").open() as stream:
         monkeypatch.setattr("sys.stdin", stream)
-        assert gate.is_repeated() is repeated
+        assert gate.read_hook() == hook
     monkeypatch.setattr("sys.stdin", Terminal())
-    assert gate.is_repeated() is False
+    assert gate.read_hook() == {}
+
+
+def answers(root, capsys, hook, text="greenloop verify: not verified.", **options):
+    code = gate.answer(hook, root, text, blocks=bool(text), as_json=True, **options)
+    assert code == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_a_session_gets_the_same_answer_once_where_the_client_does_not_count(project, capsys):
+    copilot = {"sessionId": "s", "stopReason": "end_turn"}
+    assert answers(project, capsys, copilot)["decision"] == "block"
+    assert "systemMessage" in answers(project, capsys, copilot)
+    assert answers(project, capsys, copilot)["decision"] == "block"
+    assert answers(project, capsys, copilot, "greenloop verify: something else.")["decision"] == "block"
+    assert answers(project, capsys, {"sessionId": "other"})["decision"] == "block"
+
+
+def test_an_honest_stop_ends_one_turn_and_the_user_is_told_why(project, capsys):
+    assert main(["stop", "--because", " "]) == 2
+    capsys.readouterr()
+    assert main(["stop", "--because", "test_a wants 1,\n  test_b wants 2"]) == 0
+    capsys.readouterr()
+    claude = {"session_id": "s", "stop_hook_active": False}
+    said = answers(project, capsys, claude)["systemMessage"]
+    assert said.startswith("The agent stopped, and says why: test_a wants 1, test_b wants 2\n")
+    assert said.endswith("not verified.")
+    assert answers(project, capsys, claude)["decision"] == "block"
+
+
+def test_an_allowed_change_is_noted_for_the_next_hook_that_tells_the_user(project, monkeypatch, capsys):
+    async def verify(request, *, settings):
+        changes = (JudgingChange(path="test_m.py", change="edits", role="a test file", allowed=bool(request.allow)),)
+        return Verification(
+            verified=bool(request.allow), reason="No.", judging_changes=changes, because=request.because
+        )
+
+    monkeypatch.setattr("greenloop.cli.commands.verify.verify", verify)
+    hook = {"session_id": "s", "stop_hook_active": False}
+    monkeypatch.setattr("greenloop.cli.gate.read_hook", lambda: hook)
+    assert main(["verify", "--gate"]) == 2
+    hook.clear()
+    assert main(["verify", "--gate", "--allow-test-change", "test_m.py", "--because", "the user said 2"]) == 0
+    hook["session_id"] = "s"
+    capsys.readouterr()
+    assert main(["verify", "--gate", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)["systemMessage"]
+    assert said == "greenloop verify: verified, with test_m.py as changed. The reason: the user said 2"
+    assert main(["verify", "--gate"]) == 2  # it held for that turn

@@ -55,7 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         if arguments.action == "pull":
             return _pull(arguments)
-        return _ACTIONS[arguments.action](settings)
+        actions = {"list": _list, "start": _start, "stop": _stop, "status": _status}
+        return actions[arguments.action](settings)
     except asyncio.CancelledError:
         print("greenloop: cancelled; the part already downloaded is kept.", file=sys.stderr)
         return exit_codes.CANCELLED
@@ -67,20 +68,13 @@ def download_weights(model: EmbeddedModel, source: Path | None = None) -> Path:
     Raises `ModelError`, or `CancelledError` on Ctrl-C.
     """
     from rich.console import Console  # noqa: PLC0415 - only a download shows a bar
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn  # noqa: PLC0415
+    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn  # noqa: PLC0415
 
     console = Console(stderr=True, highlight=False)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
-    )
+    columns = ("{task.description}", BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
         task = bar.add_task(model.name, total=model.size or None)
-        write = _log_tenths(model.name, lambda text: print(text, file=sys.stderr, flush=True))
-        tenths = None if console.is_terminal else write
+        tenths = None if console.is_terminal else _log_tenths(model.name, _report)
 
         def progress(done: int, total: int) -> None:
             bar.update(task, completed=done, total=total)
@@ -190,11 +184,12 @@ def _print_embedded(settings: Settings, solved: dict[str, str]) -> set[str]:
     return {model.setting for model in models}
 
 
-def _start(settings: Settings) -> int:
-    def report(text: str) -> None:
-        print(text, file=sys.stderr, flush=True)
+def _report(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
 
-    running = interrupt.run(api.embedded_server.start(settings, _chosen(settings), report_status=report))
+
+def _start(settings: Settings) -> int:
+    running = interrupt.run(api.embedded_server.start(settings, _chosen(settings), report_status=_report))
     print(
         f"Running: {running.model}, process {running.pid}, {running.base}, context {running.context}, "
         f"{running.threads} threads"
@@ -211,8 +206,7 @@ def _status(settings: Settings) -> int:
     model = _chosen(settings)
     path, running = weights.downloaded_file(model), api.embedded_server.status()
     print(f"weights: {path or f'not downloaded; run `{model.pull_command}`'}")
-    engine = "xllamacpp" if hardware.is_engine_installed() else f"not installed; run `{extra_command()}`"
-    print(f"engine:  {engine}")
+    print(f"engine:  {'xllamacpp' if hardware.is_engine_installed() else f'not installed; run `{extra_command()}`'}")
     state = "not running"
     if running is not None:
         state = f"{running.model}, process {running.pid}, {running.base}, context {running.context}"
@@ -224,14 +218,6 @@ def _status(settings: Settings) -> int:
 def _chosen(settings: Settings) -> EmbeddedModel:
     """The embedded model of the setting `model`; the default one if that is another kind of model."""
     return catalogue.named_by(settings.model if catalogue.is_embedded(settings.model) else "")
-
-
-_ACTIONS: dict[str, Callable[[Settings], int]] = {
-    "list": _list,
-    "start": _start,
-    "stop": _stop,
-    "status": _status,
-}
 
 
 def ask_for_model(settings: Settings) -> str:

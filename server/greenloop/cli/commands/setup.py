@@ -28,10 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     if arguments.editor is None:
         installed = installed_editors()
-        print(
-            "Editors on this machine: "
-            + (", ".join(editor.name for editor in installed) or "none that greenloop supports")
-        )
+        names = ", ".join(editor.name for editor in installed)
+        print(f"Editors on this machine: {names or 'none that greenloop supports'}")
         print(f"`greenloop setup EDITOR` prints the lines for one of: {', '.join(EDITORS)}")
         print(f"For coding agents: {', '.join(AGENTS)}")
         print("An editor that speaks the Agent Client Protocol starts `greenloop acp`.")
@@ -51,14 +49,13 @@ def run(arguments: argparse.Namespace) -> int:
 def print_snippet(editor: EditorSetup) -> None:
     """Prints the lines on standard output and all remarks on stderr, so that the lines can be piped."""
     if (path := editor.config_file()) is not None:
-        print_stderr(f"{editor.name}: these lines go into {path} (or run it with --write):")
+        print(f"{editor.name}: these lines go into {path} (or run it with --write):", file=sys.stderr)
     elif not editor.tested:
-        print_stderr(f"{editor.name}: untested, based on its documentation:")
+        print(f"{editor.name}: untested, based on its documentation:", file=sys.stderr)
     sys.stderr.flush()
-    print(editor.snippet(command(editor.verb)), end="")
-    sys.stdout.flush()
+    print(editor.snippet(command(editor.verb)), end="", flush=True)
     if editor.next_step:
-        print_stderr(editor.next_step)
+        print(editor.next_step, file=sys.stderr)
 
 
 def write(editor: EditorSetup, *, yes: bool) -> int:
@@ -88,9 +85,5 @@ def write(editor: EditorSetup, *, yes: bool) -> int:
         ) from error
     print(f"Written: {path}")
     if editor.next_step:
-        print_stderr(editor.next_step)
+        print(editor.next_step, file=sys.stderr)
     return exit_codes.VERIFIED
-
-
-def print_stderr(text: str) -> None:
-    print(text, file=sys.stderr)

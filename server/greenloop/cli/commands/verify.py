@@ -12,7 +12,6 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from greenloop.api.result_files import write_texts
 from greenloop.api.settings import Settings
@@ -117,20 +116,30 @@ def run(arguments: argparse.Namespace) -> int:
         return _verify(arguments)
     except GreenloopError as error:
         if arguments.json:
-            _print_json({**result_json(Verification(reason=str(error))), "remedy": error.remedy})
+            print(json.dumps({**result_json(Verification(reason=str(error))), "remedy": error.remedy}))
         print_error(error)
         return error.exit_code
 
 
 def _gate(arguments: argparse.Namespace) -> int:
-    repeated = gate.is_repeated()
+    hook, root = gate.read_hook(), options.locate(arguments.root, None, cwd=Path.cwd())[0]
+    notes = gate.read_notes(root)
+    if hook and not arguments.allow_test_change:
+        arguments.allow_test_change, arguments.because = notes.get("allow", []), notes.get("because", "")
     try:
-        text, blocks = describe_verification(_verify_target(arguments, Path.cwd())), True
+        result = _verify_target(arguments, Path.cwd())
+        if not hook and arguments.allow_test_change:
+            allowed = {"allow": arguments.allow_test_change, "because": arguments.because}
+            gate.write_notes(root, {**notes, **allowed})
+        if not (text := describe_verification(result)) and (allowed_text := gate.describe_allowed(result)):
+            code = gate.answer(hook, root, allowed_text, blocks=False, as_json=arguments.json)
+            return code if hook else exit_codes.VERIFIED
+        blocks = True
     except GreenloopError as error:
         text, blocks = shorten(f"greenloop verify: {error.advice}"), False
     except asyncio.CancelledError:
         return exit_codes.CANCELLED
-    return gate.finish(text, blocks=blocks, repeated=repeated, as_json=arguments.json)
+    return gate.answer(hook, root, text, blocks=blocks, as_json=arguments.json)
 
 
 def _verify(arguments: argparse.Namespace) -> int:
@@ -150,7 +159,7 @@ def _verify(arguments: argparse.Namespace) -> int:
             result = _replay(arguments, number, cwd) if number is not None else _verify_target(arguments, cwd)
     except asyncio.CancelledError:
         if arguments.json:
-            _print_json(result_json(Verification(reason="Cancelled.")))
+            print(json.dumps(result_json(Verification(reason="Cancelled."))))
         print("greenloop: cancelled.", file=sys.stderr)
         return exit_codes.CANCELLED
     except GreenloopError as error:
@@ -158,7 +167,7 @@ def _verify(arguments: argparse.Namespace) -> int:
         _write_reports(wanted, Verification(reason=error.advice), arguments, cwd)
         raise
     if arguments.json:
-        _print_json({**result_json(result), **({"written": list(written)} if arguments.apply else {})})
+        print(json.dumps({**result_json(result), **({"written": list(written)} if arguments.apply else {})}))
     else:
         print("\n".join(describe(result)))
         if written:
@@ -270,20 +279,9 @@ def _verify_file(arguments: argparse.Namespace, file: Path, cwd: Path) -> tuple[
 
 def _refuse_options(arguments: argparse.Namespace, what: str) -> None:
     """Raises `UsageError` for an option that concerns a commit's tests only."""
-    conflicting = [
-        flag
-        for flag, value in {
-            "--base": arguments.base,
-            "--staged": arguments.staged,
-            "--keep": arguments.keep,
-            "--allow-test-change": arguments.allow_test_change,
-            "--because": arguments.because,
-            "--known-failing": arguments.known_failing,
-        }.items()
-        if value
-    ]
-    if conflicting:
-        raise UsageError(f"{conflicting[0]} cannot be combined with {what}.", remedy="Remove it.")
+    for name in ("base", "staged", "keep", "allow_test_change", "because", "known_failing"):
+        if getattr(arguments, name):
+            raise UsageError(f"--{name.replace('_', '-')} cannot be combined with {what}.", remedy="Remove it.")
 
 
 def _replay(arguments: argparse.Namespace, number: int, cwd: Path) -> Verification:
@@ -302,7 +300,3 @@ def _replay(arguments: argparse.Namespace, number: int, cwd: Path) -> Verificati
 
 def _report_status(sentence: str) -> None:
     print(f"greenloop: {render.escape_controls(sentence)}", file=sys.stderr, flush=True)
-
-
-def _print_json(value: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(value, ensure_ascii=True) + "\n")
