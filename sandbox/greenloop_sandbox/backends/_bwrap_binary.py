@@ -33,7 +33,7 @@ _APPARMOR_REMEDY = (
     "or allow all programs: `sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0`."
 )
 _CONTAINER_REMEDY = (
-    "Inside a container, allow them there (`--security-opt seccomp=unconfined`), "
+    "Inside a container, allow them there (`--security-opt seccomp=unconfined --security-opt systempaths=unconfined`), "
     "or use Docker: set sandbox.kind = docker."
 )
 
