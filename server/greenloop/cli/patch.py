@@ -36,8 +36,7 @@ class PatchFile:
             if applied:
                 self._pending.pop(path, None)
             else:
-                encoding = self._encoding(path, text)
-                self._pending[path] = encode(text, encoding)
+                self._pending[path] = encode(text, self._encoding(path, text))
 
     def write(self) -> None:
         """Writes the file; it is empty where no result was accepted. Raises `WorkspaceError`."""

@@ -19,14 +19,7 @@ from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.core.text.json_codec import from_json, to_json
 from greenloop.project.syntax import definitions
 from greenloop.specs import stored_files
-from greenloop.specs.edited_tests import (
-    EditedTest,
-    UnreadableTestsError,
-    list_tests,
-    read,
-    render,
-    without_struck,
-)
+from greenloop.specs.edited_tests import EditedTest, UnreadableTestsError, list_tests, read, render, without_struck
 
 CONFIRMED = "confirmed"  # the kind of generated tests that the user confirmed or wrote
 SHOWN = 50  # tests in other places that are named in the file

@@ -74,11 +74,8 @@ def shown_rows(rows: list[DoctorFinding]) -> list[DoctorFinding]:
     counts = Counter(map(status_word, promises))
     detail = ", ".join(f"{count} {word}" for word, count in counts.items())
     broken = [row for row in promises if row.ok is False]
-    return [
-        *shown,
-        DoctorFinding(part="promise", name="", ok=not broken, detail=f"{detail} (docs/security.md)"),
-        *broken,
-    ]
+    promise = DoctorFinding(part="promise", name="", ok=not broken, detail=f"{detail} (docs/security.md)")
+    return [*shown, promise, *broken]
 
 
 def list_rows(rows: list[DoctorFinding], width: int) -> list[str]:
@@ -113,11 +110,9 @@ def show_start_page() -> int:
     rows_of_commands = [
         (("fix",), "fix the first failing test of this project"),
         (("fix", "tests/test_x.py::test_y"), "fix this test; also file.py::function and file.py:LINE"),
-        *(
-            (("setup", editor.name, *(["--write"] if editor.file else [])), f"connect {editor.name}")
-            for editor in installed_editors()
-        ),
     ]
+    for editor in installed_editors():
+        rows_of_commands += [(("setup", editor.name, *["--write"] * bool(editor.file)), f"connect {editor.name}")]
     lines = [(own_command("greenloop", *words), purpose) for words, purpose in rows_of_commands]
     longest = max(len(line) for line, _purpose in lines)
     for line, purpose in lines:

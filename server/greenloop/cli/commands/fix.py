@@ -116,10 +116,7 @@ def run(arguments: argparse.Namespace, read_goal: Callable[[], tuple[Goal | None
 
 
 def _fix(
-    arguments: argparse.Namespace,
-    write_json: Callable[[dict[str, Any]], None] | None,
-    goal: Goal | None,
-    calls: str,
+    arguments: argparse.Namespace, write_json: Callable[[dict[str, Any]], None] | None, goal: Goal | None, calls: str
 ) -> int:
     _check_combination(arguments)
     earlier = _read_earlier(arguments) if getattr(arguments, "continues", None) is not None else None

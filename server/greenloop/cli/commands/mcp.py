@@ -45,6 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
             "The library for the Model Context Protocol (mcp) is not installed.",
             remedy=f"Install it: {extra_command('mcp')}",
         ) from error
+    if arguments.http is not None and not 1 <= arguments.http <= 65535:
+        raise UsageError("--http takes a port from 1 to 65535.")
     cwd = Path.cwd()
     roots = tuple(options.locate(root, None, cwd=cwd)[0] for root in arguments.root or [None])
     options.load(arguments, roots[0], cwd=cwd)  # a wrong setting ends the start, not every call
@@ -53,19 +55,12 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.http is None:
             asyncio.run(server.build_server(service).run_stdio_async())
         else:
-            asyncio.run(server.serve_http(service, _port(arguments.http), _token(arguments.http)))
+            asyncio.run(server.serve_http(service, arguments.http, _token(arguments.http)))
     return exit_codes.VERIFIED
 
 
-def _port(number: int) -> int:
-    if not 1 <= number <= 65535:
-        raise UsageError("--http takes a port from 1 to 65535.")
-    return number
-
-
 def _token(port: int) -> str:
-    token = os.environ.get(TOKEN, "")
-    if not token:
+    if not (token := os.environ.get(TOKEN, "")):
         token = secrets.token_urlsafe(32)
         print(f"http://127.0.0.1:{port}/mcp, Authorization: Bearer {token}", file=sys.stderr, flush=True)
     return token

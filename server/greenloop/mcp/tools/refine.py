@@ -29,8 +29,7 @@ from greenloop.wording.notes import list_notes
 async def refine(
     context: ServiceContext,
     target: Annotated[
-        Text,
-        Field(description="A failing test (node id), or a function to write from its docstring (file.py::name)."),
+        Text, Field(description="A failing test (node id), or a function to write from its docstring (file.py::name).")
     ],
     comment: Annotated[str, Field(description="What the change should do, for the model.")] = "",
     goal: Annotated[Goal | None, Field(description="For code that passes its tests: what it is to become.")] = None,

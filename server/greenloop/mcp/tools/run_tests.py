@@ -24,12 +24,7 @@ async def run_tests(
     async with report_progress(context) as report:
         report("running the tests")
         found = await testing.run_tests(
-            folder,
-            selectors or ["."],
-            settings=settings,
-            pool=service.pool,
-            seconds=seconds,
-            report_status=report,
+            folder, selectors or ["."], settings=settings, pool=service.pool, seconds=seconds, report_status=report
         )
     return reply(answer(found, cases))
 

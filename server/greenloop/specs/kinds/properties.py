@@ -20,14 +20,7 @@ from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.core.text.tokens import estimate_tokens, truncate
 from greenloop.project import sources
 from greenloop.specs.kinds._few_shot import few_shot_messages
-from greenloop.specs.properties import (
-    example_calls,
-    library,
-    property_tests,
-    signature,
-    value_kinds,
-    value_strategies,
-)
+from greenloop.specs.properties import example_calls, library, property_tests, signature, value_kinds, value_strategies
 from greenloop.specs.properties.library import PropertyContext
 from greenloop.specs.properties.property_tests import Property
 from greenloop.specs.properties.signature import FunctionHeader
