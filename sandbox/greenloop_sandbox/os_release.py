@@ -6,15 +6,11 @@ import platform
 import re
 
 _COMMANDS = {
-    "debian": "apt install",
-    "ubuntu": "apt install",
-    "fedora": "dnf install",
-    "rhel": "dnf install",
-    "centos": "dnf install",
+    **dict.fromkeys(("debian", "ubuntu"), "apt install"),
+    **dict.fromkeys(("fedora", "rhel", "centos"), "dnf install"),
     "arch": "pacman -S",
     "alpine": "apk add",
-    "suse": "zypper install",
-    "opensuse": "zypper install",
+    **dict.fromkeys(("suse", "opensuse"), "zypper install"),
 }
 _EVERY = ("apt install", "dnf install", "pacman -S", "apk add", "zypper install")
 

@@ -107,7 +107,7 @@ class ContainerSession:
         """Starts the supervisor and uploads the workspace."""
         async with self._lock:
             await self._await_abandoned()
-            with contextlib.suppress(ContainerError, SupervisorError, CannotVerifyError, OSError):
+            with contextlib.suppress(*_failures()):
                 await in_thread(self.prepare, 0)
 
     async def close(self) -> None:
@@ -226,13 +226,7 @@ class ContainerSession:
                 return
             if can_rehearse and not self._sessions_agree(run, execution):
                 self.end()
-        except (
-            ContainerError,
-            SupervisorError,
-            CannotVerifyError,
-            OSError,
-            payload.protocol().ProtocolError,
-        ) as problem:
+        except _failures() as problem:
             log.info("The sandbox could not be prepared (%s); it works without.", problem)
             self.warmup.session_allowed = False
             self.end()
@@ -313,13 +307,7 @@ class ContainerSession:
     def _run(self, run: TestRun, should_stop: Callable[[], bool]) -> Execution:
         try:
             return self.run_once(run, should_stop)
-        except (
-            ContainerError,
-            SupervisorError,
-            CannotVerifyError,
-            OSError,
-            payload.protocol().ProtocolError,
-        ) as problem:
+        except _failures() as problem:
             self.end()
             return Execution(broken=str(problem))
 
@@ -341,6 +329,11 @@ class ContainerSession:
             runtime=self.runtime,
             project=project.read_project(place.root),
         )
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    """Why a container or its supervisor may be of no use any more."""
+    return (ContainerError, SupervisorError, CannotVerifyError, OSError, payload.protocol().ProtocolError)
 
 
 async def _await_as_run(work: asyncio.Future[None]) -> Execution:

@@ -34,16 +34,6 @@ class FinishedContainer:
         errors = [line for line in lines if re.search(r"(?i)\berror\b|Error:", line)]
         return (errors or lines or ["no output"])[-1]
 
-    def read_archive(self, path: str, max_bytes: int) -> bytes:
-        """Reads a folder as a tar archive. Raises `CannotVerifyError` when it has more than `most_bytes`."""
-        chunks, size = [], 0
-        for chunk in self.container.get_archive(path)[0]:
-            size += len(chunk)
-            if size > max_bytes:
-                raise CannotVerifyError(f"A build produced more than {max_bytes >> 20} MiB.")
-            chunks.append(chunk)
-        return b"".join(chunks)
-
 
 def write_archive(file: Path, contents: Mapping[str, bytes | Path], folders: Mapping[str, int] | None = None) -> None:
     """Writes a tar archive for `/` of an image: contents, files and whole folders by their path in it, owned by root.

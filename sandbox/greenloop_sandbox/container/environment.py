@@ -13,21 +13,19 @@ import tempfile
 import time
 import zipfile
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
-from packaging.utils import canonicalize_name
 
 from greenloop_sandbox import locks, payload
 from greenloop_sandbox.cache import cache_folder
-from greenloop_sandbox.container import base, build, image, image_python, prune
+from greenloop_sandbox.container import base, image, image_python, prune
 from greenloop_sandbox.container.bounded_process import make_runner
 from greenloop_sandbox.container.build_container import run_container, write_archive
 from greenloop_sandbox.container.engine import Engine
-from greenloop_sandbox.container.fetch import Fetcher, NoWheelError
+from greenloop_sandbox.container.fetch import Fetcher
 from greenloop_sandbox.errors import CannotVerifyError
 from greenloop_sandbox.locks import PackageSources, Pin
 from greenloop_sandbox.records import SandboxSpec
@@ -35,13 +33,13 @@ from greenloop_sandbox.records import SandboxSpec
 log = logging.getLogger(__name__)
 
 REPOSITORY = "greenloop-project"
+FOLDER = "/.greenloop/build"  # of the wheels, while the image is made
 BUILDER_VERSION = "2"  # a new value rebuilds every image
 # Installs the packages in the container where this machine's pip is too new for its Python; it runs from its wheel.
 PIP = Pin(
     name="pip", version="25.3", hashes=("sha256:9655943313a94722b7774661c21049070f6bbb0a1516bf02f7c8d5d9201514cd",)
 )
 MAX_BYTES = 8 << 30  # unpacked; a zip bomb must not fill the disk
-MAX_BUILDS = 20  # packages of one project that may be built from source
 MAX_RESOLUTIONS = 200
 
 
@@ -141,20 +139,15 @@ class _ImageBuilder:
             python = image_python.parse(finished.output)
         with tempfile.TemporaryDirectory(prefix="greenloop-packages-", dir=base.large_temporary_folder()) as temporary:
             folder = Path(temporary)
-            for name in ("made", "wheels", "pip", "installer"):
+            for name in ("wheels", "pip", "installer"):
                 (folder / name).mkdir()
-            fetcher = Fetcher(
-                run_program=make_runner(self.should_stop),
-                python=python,
-                built_wheels=folder / "made",
-                temporary_folder=folder / "pip",
-            )
+            fetcher = Fetcher(run_program=make_runner(self.should_stop), python=python, temporary_folder=folder / "pip")
             wheels = self._wheels(fetcher, folder)
             _check_size(wheels)
             layer = folder / "layer.tar"
             pip = self._installer(fetcher, folder)
             contents = {wheel.name: wheel for wheel in wheels} | {f"pip/{pip.name}": pip}
-            write_archive(layer, {f"{build.FOLDER[1:]}/{path}": wheel for path, wheel in contents.items()})
+            write_archive(layer, {f"{FOLDER[1:]}/{path}": wheel for path, wheel in contents.items()})
             self.report_status(f"adding {len(wheels)} packages to the image")
             image.add_layer(self.engine, self.base_image, target, layer, kind="project", should_stop=self.should_stop)
 
@@ -163,34 +156,22 @@ class _ImageBuilder:
         own, required = payload.find_package("pip"), metadata.metadata("pip")["Requires-Python"]
         if own is not None and SpecifierSet(required or "").contains(fetcher.python.version):
             return own
-        present = list((folder / "installer").glob("*.whl"))
-        return (present or fetcher.fetch_wheels([PIP], folder / "installer"))[0]
+        return fetcher.fetch_wheels([PIP], folder / "installer")[0]
 
     def _wheels(self, fetcher: Fetcher, folder: Path) -> list[Path]:
         resolution = _resolution_file(self.version, self.lock)
         if resolution.exists():
             try:
-                return self._fetch(self._pins(fetcher, folder, resolution), fetcher, folder)
+                return self._fetch(fetcher, folder, resolution)
             except CannotVerifyError as problem:
                 log.info("What was resolved before cannot be had any more (%s); resolving again.", problem)
                 resolution.unlink(missing_ok=True)
-        return self._fetch(self._pins(fetcher, folder, resolution), fetcher, folder)
+        return self._fetch(fetcher, folder, resolution)
 
-    def _fetch(self, pins: list[Pin], fetcher: Fetcher, folder: Path) -> list[Path]:
-        wheels = list((folder / "made").glob("*.whl"))
-        built_names = {canonicalize_name(wheel.name.partition("-")[0]) for wheel in wheels}
-        pending = [pin for pin in pins if pin.name not in built_names]
-        self.report_status(f"fetching {len(pending)} packages")
-        while pending:
-            try:
-                return [*fetcher.fetch_wheels(pending, folder / "wheels"), *wheels]
-            except NoWheelError as problem:
-                missing = next((pin for pin in pending if pin.name == canonicalize_name(str(problem))), None)
-                if missing is None:
-                    raise CannotVerifyError(f"{problem} is not on your package index.") from problem
-                wheels.append(self._build_package(missing, fetcher, folder))
-                pending.remove(missing)
-        return wheels
+    def _fetch(self, fetcher: Fetcher, folder: Path, resolution: Path) -> list[Path]:
+        pins = self._pins(fetcher, folder, resolution)
+        self.report_status(f"fetching {len(pins)} packages")
+        return fetcher.fetch_wheels(pins, folder / "wheels")
 
     def _pins(self, fetcher: Fetcher, folder: Path, resolution: Path) -> list[Pin]:
         if not self.lock.requirements:
@@ -201,63 +182,9 @@ class _ImageBuilder:
         if (remembered := _read_resolution(resolution)) is not None:
             return remembered
         self.report_status("resolving the project's requirements (once)")
-        pins = self._resolve(fetcher, folder)
-        if not any((folder / "made").iterdir()):  # a wheel built here has a hash that a rebuild would not reproduce
-            _save_resolution(resolution, pins)
+        pins = fetcher.resolve(self.lock.requirements, self.lock.constraints, folder)
+        _save_resolution(resolution, pins)
         return pins
-
-    def _resolve(self, fetcher: Fetcher, folder: Path) -> list[Pin]:
-        built_packages: set[str] = set()
-        while True:
-            try:
-                return fetcher.resolve(self.lock.requirements, self.lock.constraints, folder)
-            except NoWheelError as problem:
-                package = str(problem)
-                if package in built_packages or len(built_packages) >= MAX_BUILDS:
-                    raise CannotVerifyError(
-                        f"No version of {package} has a compatible wheel or can be built."
-                    ) from problem
-                built_packages.add(package)
-                line = next(
-                    (
-                        line
-                        for line in self.lock.requirements
-                        if canonicalize_name(Requirement(line).name) == canonicalize_name(package)
-                    ),
-                    package,
-                )
-                self._build_package(line, fetcher, folder)
-
-    def _build_package(self, package: Pin | str, fetcher: Fetcher, folder: Path) -> Path:
-        """Builds a package without a wheel in a container. Raises `CannotVerifyError` naming it."""
-        title = f"{package.name} {package.version}" if isinstance(package, Pin) else package
-        self.report_status(f"building {title} from source, in a container without network")
-        with tempfile.TemporaryDirectory(dir=folder) as temporary:
-            build_folder = Path(temporary)
-            build_fetcher = replace(fetcher, temporary_folder=build_folder)
-            source = build_fetcher.fetch_source(package)
-            requirements = build.read_build_requirements(source)
-            try:
-                build_wheels = build_fetcher.fetch_wheels(
-                    build_fetcher.resolve(requirements, (), build_folder), build_folder
-                )
-            except NoWheelError as problem:
-                raise CannotVerifyError(
-                    f"{title} has no wheel, and building it needs {problem}, which has no wheel either.",
-                    remedy="Use a version that has wheels, or set `sandbox.image` to an image that has it.",
-                ) from problem
-            wheel = build.build_wheel(
-                self.engine,
-                self.base_image,
-                fetcher.python,
-                title,
-                source,
-                self._installer(fetcher, folder),
-                build_wheels,
-                build_folder,
-                self.should_stop,
-            )
-            return wheel.replace(folder / "made" / wheel.name)
 
     def _warn(self, notes: tuple[str, ...] | list[str]) -> None:
         for note in notes:

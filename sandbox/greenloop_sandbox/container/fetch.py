@@ -1,4 +1,4 @@
-"""Fetches wheels and source archives from the user's own index with pip on the host; builds nothing.
+"""Fetches wheels from the user's own index with pip on the host; builds nothing.
 
 Index settings of a lock or requirement file are not passed on: only pip's own configuration decides.
 """
@@ -27,26 +27,18 @@ _UNREACHABLE = re.compile(
 )
 
 
-class NoWheelError(Exception):
-    """The index has no wheel of this package for the image; `str()` is the package's name."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Fetcher:
-    """Runs pip through `run_program` (see `bounded_process`), in `temporary_folder`.
-
-    `built_wheels` is the folder of the wheels that were built here in place of missing ones.
-    """
+    """Runs pip through `run_program` (see `bounded_process`), in `temporary_folder`."""
 
     run_program: RunProgram
     python: ImagePython
-    built_wheels: Path
     temporary_folder: Path
 
     def resolve(self, requirements: Sequence[str], constraints: Sequence[str], folder: Path) -> list[Pin]:
         """Resolves requirements to exact pins with hashes.
 
-        Raises `NoWheelError`, and `CannotVerifyError` when none fit.
+        Raises `CannotVerifyError` when none fit.
         """
         report, requirement_file, constraint_file = folder / "report.json", folder / "wanted.txt", folder / "bounds.txt"
         requirement_file.write_text("\n".join(requirements) + "\n", encoding="utf-8")
@@ -68,10 +60,7 @@ class Fetcher:
         return sorted(pins)
 
     def fetch_wheels(self, pins: Sequence[Pin], folder: Path) -> list[Path]:
-        """Fetches the wheels of exactly these pins.
-
-        Raises `NoWheelError`, and `CannotVerifyError` on other failures.
-        """
+        """Fetches the wheels of exactly these pins. Raises `CannotVerifyError`."""
         requirement_file = folder / "exact.txt"
         requirement_file.write_text("".join(f"{pin}\n" for pin in pins), encoding="utf-8")
         hash_options = ["--require-hashes"] if pins and all(pin.hashes for pin in pins) else []
@@ -85,44 +74,9 @@ class Fetcher:
         )
         return sorted(folder.glob("*.whl"))
 
-    def fetch_source(self, package: Pin | str) -> Path:
-        """Fetches and unpacks a package's source: that of the pin, or the newest of that name.
-
-        pip then also asks the package for its metadata, which the guard prevents; so pip's failure is expected, and the
-        source is in its temporary folder. Raises `CannotVerifyError` when it is not.
-        """
-        name = package.name if isinstance(package, Pin) else re.split(r"[^\w.-]", package)[0]
-        file = self.temporary_folder / "source.txt"
-        file.write_text(f"{package}\n", encoding="utf-8")
-        before, error = self._unpacked_sources(), ""
-        try:
-            self._run_pip(
-                "download", "--no-deps", "--no-clean", "--no-build-isolation", f"--no-binary={name}",
-                f"--dest={self.temporary_folder}", f"--requirement={file}",
-            )  # fmt: skip
-        except (ProgramError, NoWheelError) as problem:
-            error = str(problem)
-        sources = sorted(self._unpacked_sources() - before)
-        if not sources:
-            title = str(package).split(" ", maxsplit=1)[0]
-            raise CannotVerifyError(
-                f"{title} has no wheel for Python {self.python.version} and no source on your package index.",
-                remedy=f"Check pip's configuration ({error[:200]}), or set `sandbox.image`.",
-            )
-        return sources[0]
-
-    def _unpacked_sources(self) -> set[Path]:
-        """Folders in which pip has unpacked a source."""
-        markers = ("pyproject.toml", "setup.py")
-        return {marker.parent for name in markers for marker in self.temporary_folder.glob(f"pip-*/*/{name}")}
-
     def _wheel_options(self) -> list[str]:
         platforms = [f"--platform={name}" for name in self.python.platforms()]
-        find_links = [f"--find-links={self.built_wheels}"] if any(self.built_wheels.glob("*.whl")) else []
-        return [
-            "--only-binary=:all:", "--implementation=cp", f"--python-version={self.python.version}",
-            *platforms, *find_links,
-        ]  # fmt: skip
+        return ["--only-binary=:all:", "--implementation=cp", f"--python-version={self.python.version}", *platforms]
 
     def _run_pip(self, *arguments: str) -> str:
         guard = json.dumps({"markers": dict(self.python.markers), "temporary": str(self.temporary_folder)})
@@ -143,7 +97,10 @@ def _explain(problem: ProgramError) -> Exception:
         )
     missing = _MISSING.search(text)
     if missing:
-        return NoWheelError(re.split(r"[=<>!~\[]", missing[1])[0])
+        return CannotVerifyError(
+            f"Your package index has no wheel of {re.split(r'[=<>!~[]', missing[1])[0]} that fits.",
+            remedy="Use a version that has wheels, or set `sandbox.image` to an image that has it.",
+        )
     mismatch = _HASH_MISMATCH.search(text)
     if mismatch:
         return CannotVerifyError(

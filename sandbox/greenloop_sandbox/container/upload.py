@@ -24,13 +24,11 @@ PAGE_BYTES = 4096  # a file in memory takes whole pages
 BATCH_BYTES = 8 << 20  # bytes of one write request
 
 # Made by tools and mostly large; no test reads them.
-EXCLUDED_FOLDERS = frozenset(
-    {
-        ".git", ".hg", ".svn", "__pycache__", ".venv", "venv", "node_modules", "__pypackages__",
-        ".mypy_cache", ".pytest_cache", ".ruff_cache", ".pytype", ".hypothesis", ".tox", ".nox", ".eggs", ".direnv",
-        ".ipynb_checkpoints", ".idea", ".vscode", ".vs", ".gradle", ".cache",
-    }
-)  # fmt: skip
+EXCLUDED_FOLDERS = frozenset({
+    ".git", ".hg", ".svn", "__pycache__", ".venv", "venv", "node_modules", "__pypackages__", ".mypy_cache",
+    ".pytest_cache", ".ruff_cache", ".pytype", ".hypothesis", ".tox", ".nox", ".eggs", ".direnv",
+    ".ipynb_checkpoints", ".idea", ".vscode", ".vs", ".gradle", ".cache",
+})  # fmt: skip
 EXCLUDED_FILES = ("*.pyc", "*.pyo", "*.swp", ".DS_Store")
 
 

@@ -12,7 +12,7 @@ from greenloop_sandbox.container.bounded_process import ProgramError
 @pytest.mark.parametrize(
     ("output", "kind", "said"),
     [
-        ("ERROR: No matching distribution found for thing==1.0", fetch.NoWheelError, "^thing$"),
+        ("ERROR: No matching distribution found for thing==1.0", CannotVerifyError, "no wheel of thing that fits"),
         ("WARNING: x\nERROR: Cannot install a and b\nERROR: ResolutionImpossible: for help", ProgramError, "Cannot install a and b"),
         ("NewConnectionError: [Errno 111] Connection refused')': /simple/\nERROR: No matching distribution found for x", CannotVerifyError, "cannot be reached"),
         ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM x.\n    a==1 from y:\n  Expected sha256 0", CannotVerifyError, "a==1: the file on your package index does not match"),
