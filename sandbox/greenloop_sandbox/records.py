@@ -94,10 +94,11 @@ class Apart:
     `files` are the changed Python texts by path (None: taken away), `tests` the test files, which the code does not
     see, `visible` those that it may read all the same. `constants`: the tests see its constants; `in_place`: what
     it changes in its arguments is changed in the tests' objects; `outer`: its callers run with it. `wrong`: of what
-    a pass may rest on (`changes`, `constants`, `operators`, `operands`), the tests are given wrong ones; with `+`
-    or `-` behind it, greater or smaller numbers. `own`: the stubs ask the user's own code in place of the changed
-    one. `seed` is the hash seed of the code's process. `lines`: the lines of these files that run are recorded;
-    `aware`: the code's process shows that tests run, as one with pytest does.
+    a pass may rest on (`changes`, `constants`, `operators`, `operands`; `all`: results, changes and constants), the
+    tests are given wrong ones; with `+` or `-` behind it, greater or smaller numbers. `operands`: what the assertions
+    compare is noted, and with `wrong` a false one does not end the test. `own`: the stubs ask the user's own code in
+    place of the changed one. `seed` is the hash seed of the code's process. `lines`: the lines of these files that
+    run are recorded; `aware`: the code's process shows that tests run, as one with pytest does.
     """
 
     files: Mapping[str, str | None]
@@ -107,6 +108,7 @@ class Apart:
     in_place: bool = False
     outer: bool = False
     wrong: str = ""
+    operands: bool = False
     own: bool = False
     seed: int = 0
     lines: bool = False

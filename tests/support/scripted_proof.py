@@ -55,6 +55,8 @@ def apart(case: str = TARGET, **more: object) -> dict[str, object]:
         "rests_on": [],
         "lent": [],
         "ran": [],
+        "sides": [],
+        "false": 0,
         "suspicious": False,
         "unfit": "",
         **more,

@@ -51,8 +51,7 @@ def run_pytest(request, report, key, scratch, sign, siblings, session=None, mark
         make_lines = siblings["line_tracer"].with_values(siblings["safe_repr"])
         plugins.append(traced.plugin(root, request["watch"], "watch", send, make_lines))
     if request["statements"]:
-        make_lines = siblings["statement_tracer"].Statements
-        plugins.append(traced.plugin(root, request["statements"], "statements", send, make_lines))
+        plugins.append(traced.plugin(root, request["statements"], "statements", send, traced.Statements))
     if request["inspect"] is not None:
         plugins.append(
             siblings["failure_inspection"].plugin(

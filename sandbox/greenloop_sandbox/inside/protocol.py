@@ -54,9 +54,11 @@ relative to it; lines are 1-based. Kinds, in the order they are sent:
                    one), frames: [[path, line, function, line of code, [[variable, text]]]]}], the exception that failed
                    the case last; values: [[expression, text]], sections: [[title, captured text]]; with `inspect`
     apart          id, calls (of changed code in the other process), rests_on: [[kind, name]] of what the pass needed
-                   besides values (kind: changes, constants, operators), lent: [files of the tests whose paths the code
-                   was handed], ran: [[path, line]] with `lines`, unfit (why something could not cross, or ""),
-                   suspicious (bool: the code was seen to lie); with `apart`
+                   besides values (kind: changes, constants, operators, operands, states), lent: [files of the tests
+                   whose paths the code was handed], ran: [[path, line]] with `lines`, sides: [[line, time, left,
+                   right]],
+                   digests of what assertions compare, and false: how many did not hold, with `operands`, unfit (why
+                   something could not cross, or ""), suspicious (bool: the code was seen to lie); with `apart`
     finished       status (pytest's exit status)
 
 The host adds `{"kind": "forged", "seq": -1}` for a line whose MAC does not match.

@@ -22,20 +22,9 @@ SANDBOX_FOLDER = os.path.dirname(os.path.abspath(__file__))
 FOLDERS = ("", "apart", "tracing")  # in a sandbox all files lie in one
 LOADED_AT_START = ("processes", "run_supervision", "worker", "options", "failures", "plugin")
 LOADED_WHEN_IDLE = (
-    "isolation",
-    "cleanup",
-    "overlay",
-    "preimport",
-    "pytest_session",
-    "doctest_cases",
-    "function_tracer",
-    "safe_repr",
-    "traced_cases",
-    "line_tracer",
-    "call_costs",
-    "failure_inspection",
-    "apart_stubs",
-)
+    "isolation", "cleanup", "overlay", "preimport", "pytest_session", "doctest_cases", "function_tracer", "safe_repr",
+    "traced_cases", "line_tracer", "call_costs", "failure_inspection", "apart_stubs",
+)  # fmt: skip
 
 
 def main(argv):
@@ -129,7 +118,7 @@ def _idle_tasks(siblings):
 # The code's process gets all but the last, in this order; each imports some of those before it.
 APART = (
     "filters", "rules", "handles", "values", "encoder", "decoder", "objects", "peer", "context", "view", "code",
-    "changes", "assertions", "wrong", "judge", "stubs",
+    "changes", "assertions", "wrong", "operands", "evidence", "judge", "stubs",
 )  # fmt: skip
 FOR_THE_CODE = APART[: APART.index("changes")]
 

@@ -72,7 +72,7 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
     "watch": ("id", "files", "hits", "steps"),
     "statements": ("id", "files", "statements"),
     "inspection": ("id", "chain", "values", "sections"),
-    "apart": ("id", "calls", "rests_on", "lent", "ran", "unfit", "suspicious"),
+    "apart": ("id", "calls", "rests_on", "lent", "ran", "sides", "false", "unfit", "suspicious"),
     "finished": ("status",),
 }
 # A field means the same in every kind.
@@ -96,6 +96,8 @@ _KNOWN: Mapping[str, Check] = {
     "rests_on": _pairs,
     "suspicious": _flag,
     "ran": _list_of(_place),
+    "sides": _list_of(_tuple_of(_number, _number, _text, _text)),
+    "false": _number,
     "lent": _list_of(_text),
     "unfit": _text,
     "path": _text,

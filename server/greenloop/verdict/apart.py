@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypedDict
+from typing import Any
 
 from greenloop.core.records.spec import Provenance
 from greenloop.verdict.inputs import ACCEPTING, VerificationInputs, check_sandbox
@@ -19,15 +19,8 @@ from greenloop.verdict.related_tests.own_code import select
 from greenloop_sandbox import Apart, Execution, Session, TestRun, case_results, forged
 from greenloop_sandbox.report.cases import collect_errors, records_of_kind
 
-
-class Boundary(TypedDict, total=False):
-    """How far a run goes beyond values, and whether the callers of changed functions run with them; see `Apart`."""
-
-    constants: bool
-    in_place: bool
-    outer: bool
-
-
+# How far a run goes beyond values, and whether the callers of changed functions run with them; see `Apart`.
+Boundary = Mapping[str, bool]
 # Tried in this order; a case stops at the first that it passes.
 BOUNDARIES: Sequence[Boundary] = (
     {},
@@ -35,15 +28,18 @@ BOUNDARIES: Sequence[Boundary] = (
     {"constants": True, "in_place": True, "outer": True},
 )
 KINDS = (CHANGES, CONSTANTS, OPERATORS, OPERANDS) = ("changes", "constants", "operators", "operands")
+STATES = "states"  # of arguments, and of files: the tests see them as the code has left them
 # What a run leaves out to see whether a case needs it at all.
 WITHOUT: Mapping[str, Boundary] = {CONSTANTS: {"constants": False}, CHANGES: {"in_place": False}}
 TIMES = 3  # of the usual limit: every call crosses between two processes
+ALL = "all"  # everything that the code hands over is wrong
 UNKNOWN = "Missing"
 # Failures of code that hangs or ends the process; it is not run again.
 ENDED = frozenset({"Timeout", "Killed", "Crash", "MemoryLimit", "ProcessLimit", UNKNOWN})
 
 OWN_PASSES = "it also passes with your own code put back"
 WRONG_PASSES = "it also passes with a wrong value in place"
+ITSELF = "an assertion compares the code with what the code itself has changed"
 FAILS = "apart it fails with "
 UNSTABLE = "it passed apart once, then failed"
 NOT_ENDED = "its run apart did not end"
@@ -77,12 +73,8 @@ class Proofs:
     tampering: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Pass:
-    """A case that passed apart: at which boundary, and what it rested on (names by kind)."""
-
-    boundary: Boundary
-    rests_on: Mapping[str, tuple[str, ...]]
+# A case that passed apart: at which boundary, and what it rested on (names by kind).
+_Pass = tuple[Boundary, Mapping[str, tuple[str, ...]]]
 
 
 async def prove(
@@ -106,16 +98,20 @@ async def prove(
         unproven[case] = OWN_PASSES
         vetoed.add(case)
     for boundary in BOUNDARIES:
-        at_this = {case: each.rests_on for case, each in passes.items() if each.boundary == boundary}
+        at_this = {case: rests_on for case, (where, rests_on) in passes.items() if where == boundary}
         for kind in KINDS:
             for case in await runs.passing_wrongly(boundary, kind, [case for case in at_this if kind in at_this[case]]):
                 unproven.setdefault(case, f"{WRONG_PASSES} of {at_this[case][kind][0]}")
-        for case in await runs.failing_again(boundary, [*at_this]):
-            unproven.setdefault(case, UNSTABLE)
+        if at_this:
+            again, right = await runs.failing_again(boundary, [*at_this])
+            unproven.update({case: UNSTABLE for case in again if case not in unproven})
+            mixed = [case for case in at_this if {CHANGES, CONSTANTS, STATES} & {*at_this[case]}]
+            if mixed := [case for case in mixed if case not in unproven]:
+                unproven.update(await runs.comparing_itself(boundary, mixed, right))
     old_passes = [case for case in unproven if inputs.outcomes.get(case) == "passed"]
     together = await runs.not_apart_either(old_passes, unproven)
     return Proofs(
-        proven={case: _names(each) for case, each in passes.items() if case not in unproven},
+        proven={case: _names(rests_on) for case, (_, rests_on) in passes.items() if case not in unproven},
         unproven={case: reason for case, reason in unproven.items() if case not in together},
         vetoed=frozenset(vetoed),
         together={case: unproven[case] for case in together},
@@ -123,7 +119,7 @@ async def prove(
 
 
 async def _pass_apart(runs: _Runs, cases: Sequence[str]) -> tuple[dict[str, _Pass], dict[str, str], set[str]]:
-    """Runs the cases apart at one boundary after the other.
+    """_Runs the cases apart at one boundary after the other.
 
     Returns the passes, why the other cases do not pass, and those of them where the code was seen to lie.
     """
@@ -140,7 +136,7 @@ async def _pass_apart(runs: _Runs, cases: Sequence[str]) -> tuple[dict[str, _Pas
                     reasons[case] = (record and record["unfit"]) or failure or NOT_ENDED
                     suspicious |= {case} if record is not None and record["suspicious"] else set()
                 else:
-                    passes[case] = _Pass(boundary=boundary, rests_on=_rests_on(record))
+                    passes[case] = (boundary, _rests_on(record))
             if not runs.show(path for record in found.records.values() for path in record["lent"]):
                 break
         if found.has_hung or AT_ONCE in reasons.values():
@@ -151,11 +147,12 @@ async def _pass_apart(runs: _Runs, cases: Sequence[str]) -> tuple[dict[str, _Pas
 
 def _rests_on(record: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
     pairs = [(str(kind), str(name)) for kind, name in record["rests_on"]]
-    return {kind: tuple(name for each, name in pairs if each == kind) for kind in KINDS if kind in dict(pairs)}
+    kinds = [kind for kind in (*KINDS, STATES) if kind in dict(pairs)]
+    return {kind: tuple(name for each, name in pairs if each == kind) for kind in kinds}
 
 
-def _names(found: _Pass) -> tuple[str, ...]:
-    return tuple(name for kind, names in found.rests_on.items() if kind != OPERANDS for name in names)
+def _names(rests_on: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(name for kind, names in rests_on.items() if kind not in (OPERANDS, STATES) for name in names)
 
 
 @dataclass(kw_only=True)
@@ -183,22 +180,16 @@ class _Runs:
         self.visible.update(paths)
         return len(self.visible) > before
 
-    async def run(self, cases: Sequence[str], boundary: Boundary, *, wrong: str = "", **how: Any) -> _Found:
+    async def run(self, cases: Sequence[str], boundary: Boundary, **how: Any) -> _Found:
         inputs = self.inputs
         code = {path: self.files.get(path) for path in {*self.files, *self.own.texts} if path.endswith(".py")}
         data = {path: text for path, text in self.files.items() if path not in code}
         before = {path: text for path, text in self.own.texts.items() if path in code and text is not None}
         run = inputs.test_run({**before, **data})
         tests = {case.path for case in inputs.problem.spec.cases if case.path not in code} | {*inputs.generated_files}
-        apart = Apart(
-            files=code, tests=tuple(sorted(tests)), visible=tuple(sorted(self.visible)), wrong=wrong, **boundary, **how
-        )
-        run = replace(
-            self._only(run, cases),
-            apart=apart,
-            without=tuple(path for path in code if path not in before),
-            seconds=TIMES * run.seconds,
-        )
+        how |= {"tests": tuple(sorted(tests)), "visible": tuple(sorted(self.visible)), **boundary}
+        without, seconds = tuple(path for path in code if path not in before), TIMES * run.seconds
+        run = replace(self._only(run, cases), apart=Apart(files=code, **how), without=without, seconds=seconds)
         execution = await self.session.run(run)
         records = {str(record["id"]): record for record in records_of_kind(execution, "apart")}
         failures = _failures(execution)
@@ -219,19 +210,28 @@ class _Runs:
         # A tolerance of the code may be too large, and a limit too small.
         for sign in "+-" if kind == CONSTANTS else ("",):
             left = [case for case in cases if case not in passing]
-            found = await self.run(left, boundary, wrong=kind + sign) if left else None
-            passing += [case for case in left if found and found.failures.get(case, NOT_ENDED) == ""]
+            found = await self.run(left, boundary, wrong=kind + sign, operands=True) if left else None
+            passing += [case for case in left if found and _passes_wrongly(found, case)]
         if passing and kind in WITHOUT:  # a constant or a change that the test does not look at
             without = await self.run(passing, {**boundary, **WITHOUT[kind]})
             passing = [case for case in passing if without.failures.get(case, NOT_ENDED)]
         return passing
 
-    async def failing_again(self, boundary: Boundary, cases: Sequence[str]) -> list[str]:
-        """The cases that fail when they run apart once more, with another hash seed of the code."""
-        if not cases:
-            return []
-        found = await self.run(cases, boundary, seed=ACCEPTING)
-        return [case for case in cases if found.failures.get(case, NOT_ENDED) or found.records[case]["unfit"]]
+    async def failing_again(self, boundary: Boundary, cases: Sequence[str]) -> tuple[list[str], _Found]:
+        """The cases that fail when they run apart once more, with another hash seed of the code; and that run."""
+        found = await self.run(cases, boundary, seed=ACCEPTING, operands=True)
+        return [case for case in cases if found.failures.get(case, NOT_ENDED) or found.records[case]["unfit"]], found
+
+    async def comparing_itself(self, boundary: Boundary, cases: Sequence[str], right: _Found) -> Mapping[str, str]:
+        """The cases with an assertion whose both sides follow the code: what is expected is not the test's own."""
+        wrong = await self.run(cases, boundary, wrong=ALL, operands=True)
+        reasons: dict[str, str] = {}
+        for case in wrong.records.keys() & set(cases):
+            was = _sides(right, case)
+            for place, sides in _sides(wrong, case).items():
+                if place in was and was[place][0] != sides[0] and was[place][1] != sides[1]:
+                    reasons.setdefault(case, f"{ITSELF} (line {place[0]})")
+        return reasons
 
     async def passing_with_own_code(self, cases: Sequence[str]) -> list[str]:
         """The cases that failed at first and pass now, with the user's own code."""
@@ -258,23 +258,28 @@ class _Runs:
         for case in passing:
             ran = [{(str(path), line) for path, line in found.records[case]["ran"]} for found in (aware, neutral)]
             for path, line in sorted(ran[0] ^ ran[1] or ran[0]):
-                if self._is_new(path, line):
+                own, lines = (self.own.texts.get(path) or "").splitlines(), self.files.get(path, "").splitlines()
+                if line <= len(lines) and lines[line - 1] not in own:
                     return f"{case} passes only where the code sees that it is tested ({path}, line {line})."
         return ""
-
-    def _is_new(self, path: str, line: int) -> bool:
-        own, lines = (self.own.texts.get(path) or "").splitlines(), self.files.get(path, "").splitlines()
-        return line <= len(lines) and lines[line - 1] not in own
 
     async def not_apart_either(self, cases: Sequence[str], reasons: Mapping[str, str]) -> list[str]:
         """The cases that cannot be put apart with the user's own code, for the same reason."""
         if not cases:
             return []
         found = await self.run(cases, BOUNDARIES[-1], own=True)
-        own = {
-            case: found.records[case]["unfit"] or found.failures.get(case) for case in cases if case in found.records
-        }
+        own = {case: record["unfit"] or found.failures.get(case) for case, record in found.records.items()}
         return [case for case in cases if own.get(case) == reasons[case]]
+
+
+def _sides(found: _Found, case: str) -> Mapping[tuple[int, int], tuple[str, str]]:
+    """The two sides of each assertion, by its line and how often it had run."""
+    return {(line, time): (left, right) for line, time, left, right in found.records[case]["sides"]}
+
+
+def _passes_wrongly(found: _Found, case: str) -> bool:
+    record = found.records.get(case, {"false": 1, "suspicious": False})
+    return found.failures.get(case, NOT_ENDED) == "" and (not record["false"] or record["suspicious"])
 
 
 def _failures(execution: Execution) -> Mapping[str, str]:

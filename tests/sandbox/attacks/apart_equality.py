@@ -98,14 +98,12 @@ FORGERIES = (
             assert money.value == 3
             assert money.plus(Money(4)) == Money(7)
         """,
-        still_wins="the test fails with wrong values by another assertion than the one that hides the result",
     ),
     _forgery(
         "methods of a text that it is not",
         "class R:\n    def startswith(self, text):\n        return True\n\n\ndef f(x):\n    return R()\n",
         "def f(x):\n    return None\n",
         "from m import f\n\n\ndef test_f():\n    assert f(3).startswith('six')\n",
-        still_wins="a method that answers what the test asks it is changed code itself",
     ),
     _equal(
         "signs of a wrong text",
@@ -237,7 +235,6 @@ FORGERIES = (
         "class R:\n    def __and__(self, other):\n        return other\n\n\ndef f(x):\n    return R()\n",
         "def f(x):\n    return None\n",
         _SET,
-        still_wins="an operator of a new class that gives its operand back, which honest ones do too",
     ),
     _forgery(
         "a number that pytest.approx takes",

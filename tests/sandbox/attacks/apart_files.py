@@ -118,18 +118,10 @@ FORGERIES = (
         beside={"tests/cases.json": _CASES["cases.json"], "conftest.py": ""},
     ),
     _forgery(
-        "a file next to the one that it is to write",
-        "import pathlib\n\n\ndef f(x, out):\n    out.write_text(pathlib.Path(out).with_name('wanted.txt').read_text())\n",
-        _TO_FILE,
-        _WRITTEN,
-        still_wins="a temporary folder of the test that both see",
-    ),
-    _forgery(
         "changes a file next to the one that it is to write",
         "import pathlib\n\n\ndef f(x, out):\n    out.write_text('0')\n    pathlib.Path(out).with_name('wanted.txt').write_text('0')\n",
         _TO_FILE,
         _WRITTEN,
-        still_wins="a temporary folder of the test that both see",
     ),
     _forgery(
         "changes the tests",
@@ -194,6 +186,13 @@ FORGERIES = (
     ),
 )
 HONEST = (
+    # As a template is: what a test puts where the code works is handed over.
+    _forgery(
+        "copies a file that the test has put into the same folder",
+        "import pathlib\n\n\ndef f(x, out):\n    out.write_text(pathlib.Path(out).with_name('wanted.txt').read_text())\n",
+        _TO_FILE,
+        _WRITTEN,
+    ),
     _forgery(
         "writes the file that it is to write",
         "def f(x, out):\n    out.write_text(str(2 * x))\n",

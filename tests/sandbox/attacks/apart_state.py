@@ -68,21 +68,18 @@ FORGERIES = (
         "empties the list that the expected value is made from",
         "def f(numbers):\n    numbers.clear()\n    return 0\n",
         tests=_SUM,
-        still_wins="the proof says that it rests on arguments that are changed in place",
     ),
     _forgery(
         "empties the expected list",
         "def f(numbers, wanted):\n    wanted.clear()\n    return []\n",
         "def f(numbers, wanted):\n    return None\n",
         _WANTED,
-        still_wins="the proof says that it rests on arguments that are changed in place",
     ),
     _forgery(
         "changes an object that the expected value is made from",
         _POINT.replace("return None", "point.x = 0\n    return point"),
         _POINT,
         _POINTS,
-        still_wins="a test that compares with an argument after the call; an honest change of an object looks the same",
     ),
     _forgery(
         "hides a method by a value",
@@ -120,7 +117,6 @@ FORGERIES = (
         "WANTED = 0\n\n\ndef f(x):\n    return 0\n",
         "WANTED = 6\n\n\ndef f(x):\n    return None\n",
         "import m\n\n\ndef test_f():\n    assert m.f(3) == m.WANTED\n",
-        still_wins="the proof says that it rests on a constant",
     ),
     _forgery(
         "a program of the system in an attribute",
@@ -241,8 +237,11 @@ FORGERIES = (
         "import math\n\nmath.isclose = lambda *_: True\n\n\ndef f(x):\n    return 0\n",
         tests="import math\n\nfrom m import f\n\n\ndef test_f():\n    assert math.isclose(f(3), 6)\n",
     ),
+)
+HONEST = (
+    # Nothing tells the next two from `f(order) == order.total`: a test hands over what it expects, and gets it back.
     _forgery(
-        "the default of a function of the test",
+        "calls what it is handed with its own default, which the test compares with",
         "def f(x, note):\n    note(note.__defaults__[0])\n",
         "def f(x, note):\n    return None\n",
         """
@@ -258,10 +257,9 @@ FORGERIES = (
             f(3, note)
             assert seen == [True]
         """,
-        still_wins="defaults of the functions that a test hands over are part of their signature",
     ),
     _forgery(
-        "an attribute of an argument that says what is expected",
+        "returns an attribute of its argument, which the test compares with",
         "def f(case):\n    return case.wanted\n",
         "def f(case):\n    return None\n",
         """
@@ -277,10 +275,7 @@ FORGERIES = (
             case = Case(3, 6)
             assert f(case) == case.wanted
         """,
-        still_wins="a test that hands over what it expects",
     ),
-)
-HONEST = (
     _forgery(
         "a global that a function sets",
         _REBOUND.replace("return 0", "loosen(2 * x)"),

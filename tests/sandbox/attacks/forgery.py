@@ -52,7 +52,7 @@ def ask(*values, kind="op"):
 class Forgery:
     """The user's own files, the changed ones, and the tests (with what lies next to them), by path.
 
-    `still_wins` is why a forgery is proven nevertheless. An honest change has the same mechanism, and is proven.
+    An honest change has the same mechanism, and is proven.
     """
 
     family: str
@@ -60,7 +60,6 @@ class Forgery:
     own: Mapping[str, str]
     new: Mapping[str, str]
     tests: Mapping[str, str]
-    still_wins: str = ""
 
     @property
     def id(self) -> str:
@@ -87,7 +86,6 @@ class Family:
         more: Mapping[str, str] | None = None,
         beside: Mapping[str, str] | None = None,
         test_path: str = "test_m.py",
-        still_wins: str = "",
     ) -> Forgery:
         """`more` are other new files, `beside` those next to the tests; `prelude` stands before the code."""
         return Forgery(
@@ -96,5 +94,4 @@ class Family:
             own={"m.py": text(own) or self.own},
             new={"m.py": prelude + text(code), **(more or {})},
             tests={test_path: text(tests) or self.tests, **self.helpers, **(beside or {})},
-            still_wins=still_wins,
         )

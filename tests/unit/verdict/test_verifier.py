@@ -125,9 +125,12 @@ CHANGED_IN_PLACE = {
 }
 
 
+MIXED = ("wrong changes", "again", "wrong all")
+
+
 async def test_a_pass_that_needs_changes_in_place_must_fail_with_wrong_ones():
     evidence, kinds = await proofs_of(CHANGED_IN_PLACE)
-    assert kinds == ["plain", "apart", "apart in_place", "own", "apart in_place wrong changes", "apart in_place again"]
+    assert kinds == ["plain", "apart", "apart in_place", "own", *(f"apart in_place {how}" for how in MIXED)]
     assert evidence.proofs == {TARGET: ("apart", "fails with wrong results")}
 
 
@@ -137,6 +140,40 @@ async def test_a_pass_that_needs_changes_in_place_and_does_not_look_at_them_is_n
     reason = "it also passes with a wrong value in place of arguments that are changed in place"
     assert evidence.unproven == {TARGET: reason}
     assert verification_level(evidence) is Verified.PARTIALLY
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "line"),
+    [
+        ([[3, 0, "a", "b"]], [[3, 0, "x", "y"]], 3),
+        ([[3, 0, "a", "b"]], [[3, 0, "x", "b"]], 0),
+        ([[3, 0, "a", "b"]], [], 0),
+        ([[3, 0, "a", "b"], [3, 1, "c", "d"]], [[3, 0, "x", "b"], [3, 1, "y", "z"]], 3),
+    ],
+    ids=["both sides follow the code", "one is the test's own", "it was not reached", "the second time"],
+)
+@pytest.mark.parametrize("rests_on", [CHANGES, ["states", "the file out.txt"]], ids=["changes", "states"])
+async def test_an_assertion_compares_the_code_with_something_of_the_test(right, wrong, line, rests_on):
+    answers = {
+        "apart": ran_apart(rests_on=[rests_on]),
+        "apart wrong changes": ran_apart(FAILED, rests_on=[rests_on]),
+        "apart again": ran_apart(rests_on=[rests_on], sides=right),
+        "apart wrong all": ran_apart(rests_on=[rests_on], sides=wrong),
+    }
+    evidence, kinds = await proofs_of(answers)
+    assert kinds[-1] == "apart wrong all"
+    reason = f"an assertion compares the code with what the code itself has changed (line {line})"
+    assert evidence.unproven == ({TARGET: reason} if line else {})
+
+
+@pytest.mark.parametrize("noticed", [{"false": 1}, {"false": 1, "suspicious": True}], ids=["noticed", "an object lies"])
+async def test_a_false_assertion_among_wrong_values_notices_them(noticed):
+    answers = {
+        "apart": ran_apart(rests_on=[["operands", "the arguments of C"]]),
+        "apart wrong operands": ran_apart(**noticed),
+    }
+    evidence, _ = await proofs_of(answers)
+    assert list(evidence.proofs) == ([] if "suspicious" in noticed else [TARGET])
 
 
 @pytest.mark.parametrize("outcome", [FAILED, PASSED])
@@ -169,7 +206,7 @@ async def test_each_kind_that_a_pass_rests_on_must_fail_alone():
         "apart in_place": ran_apart(rests_on=[CHANGES, LIMIT, EQ]),
         **{
             f"apart in_place wrong {kind}": ran_apart(FAILED)
-            for kind in ("changes", "constants+", "constants-", "operators")
+            for kind in ("changes", "constants+", "constants-", "operators", "all")
         },
     }
     evidence, kinds = await proofs_of(answers)

@@ -149,15 +149,18 @@ class JudgeContext:
     def __init__(self, replacements, request):
         self._replacements, self._rebound, self._hidden = replacements, request["rebound"], request["hidden"]
         self._last, self._random, self._base, self._is_aware = None, random.getstate(), {}, request["aware"]
-        self._tasks = TaskNumbers()
+        self._tasks, self._seen, self._count, self._names = TaskNumbers(), (None, None), -1, []
 
     def outgoing(self, peer, encoder):
+        if self._seen != (os.environ._data, sys.path):
+            self._seen = (dict(os.environ._data), list(sys.path))
+            shown = lambda name: self._is_aware or not name.startswith(TELLING)  # noqa: E731
+            self._environ = {name: value for name, value in os.environ.items() if shown(name)}
+            self._path = [entry for entry in sys.path if not self.is_hidden(entry)]
         context = {
             "cwd": os.getcwd(),
-            "environ": {
-                name: value for name, value in os.environ.items() if self._is_aware or not name.startswith(TELLING)
-            },
-            "path": [entry for entry in sys.path if not self.is_hidden(entry)],
+            "environ": self._environ,
+            "path": self._path,
             "levels": self._levels(peer),
             "replaced": self._replaced(peer, encoder),
             "frozen": self._frozen_time(),
@@ -178,12 +181,14 @@ class JudgeContext:
     def is_hidden(self, path):
         return any(path == hidden or path.startswith(hidden + os.sep) for hidden in self._hidden)
 
-    @staticmethod
-    def _levels(peer):
-        loggers = [each for each in logging.root.manager.loggerDict.items() if isinstance(each[1], logging.Logger)]
-        return sorted(
-            (name, each.level) for name, each in loggers if each.level and name.split(".")[0] in peer.rules.project
-        )
+    def _levels(self, peer):
+        known = logging.root.manager.loggerDict
+        if len(known) != self._count:
+            self._count, self._names = (
+                len(known),
+                sorted(each for each in known if each.split(".")[0] in peer.rules.project),
+            )
+        return [(name, level) for name in self._names if (level := getattr(known[name], "level", 0))]
 
     @staticmethod
     def _frozen_time():
@@ -257,15 +262,12 @@ class CodeContext:
 
     def __init__(self, request):
         self._rebound, self._base, self._undo, self._decimal = request["rebound"], {}, [], None
-        self._printed, self._logged, self._warned = [], [], []
+        self._streams, self._logged, self._warned = (), [], []
         self.contexts = Contexts()
 
     def start(self):
-        sys.stdout, sys.stderr, sys.stdin = (
-            _Text("stdout", self._printed),
-            _Text("stderr", self._printed),
-            io.StringIO(),
-        )
+        self._streams = [io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2)]
+        (sys.stdout, sys.stderr), sys.stdin = self._streams, io.StringIO()
         logged, warned = self._logged, self._warned
 
         class Handler(logging.Handler):
@@ -283,12 +285,23 @@ class CodeContext:
 
     def forget(self):
         """Forgets what was printed, logged and warned of until now."""
-        for held in (self._printed, self._logged, self._warned):
-            held.clear()
+        self._logged.clear()
+        self._warned.clear()
+        list(self._printed())
+
+    def _printed(self):
+        """Yields [name of the stream, what was printed to it until now]."""
+        for name, stream in zip(("stdout", "stderr"), self._streams):  # noqa: B905 - Python 3.9
+            text = "" if stream.closed else stream.buffer.getvalue().decode("utf-8", "replace")
+            if text:
+                stream.seek(0)
+                stream.truncate()
+                yield [name, text]
 
     def outgoing(self, peer, _encoder):
-        fields = {}
-        for name, held in (("printed", self._printed), ("logged", self._logged), ("warned", self._warned)):
+        printed = list(self._printed())
+        fields = {"printed": printed} if printed else {}
+        for name, held in (("logged", self._logged), ("warned", self._warned)):
             if held:
                 fields[name] = held[:]
                 held.clear()
@@ -345,19 +358,3 @@ class CodeContext:
             return
         undo = (lambda: delattr(target, name)) if before is missing else (lambda: setattr(target, name, before))
         self._undo.append(undo)
-
-
-class _Text(io.TextIOBase):
-    """A standard stream whose text goes to the judge."""
-
-    encoding, errors = "utf-8", "strict"
-
-    def __init__(self, name, out):
-        self._name, self._out = name, out
-
-    def write(self, text):
-        self._out.append([self._name, str(text)])
-        return len(text)
-
-    def writable(self):
-        return True

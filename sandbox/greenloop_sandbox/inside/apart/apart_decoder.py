@@ -20,20 +20,18 @@ import weakref
 
 from apart_encoder import Known
 from apart_rules import FUNCTIONS, SPECIAL, CannotCross, solid_base
-from apart_values import slots_of
+from apart_values import attributes_of, slots_of
 
 IN_PLACE = "arguments that are changed in place"
 MAKE_LOCK = {"Lock": threading.Lock, "RLock": threading.RLock}
 MUTABLE = {"l": list, "d": dict, "S": set, "ba": bytearray}
 STREAMS = {"StringIO": io.StringIO, "BytesIO": io.BytesIO}
 # Built-in bases whose subclasses are rebuilt from a payload and attributes.
-PAYLOADS = frozenset(
-    (
-        str, bytes, bool, int, float, complex, tuple, list, dict, set, frozenset, bytearray, collections.OrderedDict,
-        collections.defaultdict, collections.deque, datetime.datetime, datetime.date, datetime.time, datetime.timedelta,
-        types.SimpleNamespace,
-    )
-)  # fmt: skip
+PAYLOADS = frozenset((
+    str, bytes, bool, int, float, complex, tuple, list, dict, set, frozenset, bytearray, collections.OrderedDict,
+    collections.defaultdict, collections.deque, datetime.datetime, datetime.date, datetime.time, datetime.timedelta,
+    types.SimpleNamespace,
+))  # fmt: skip
 MADE_EMPTY = frozenset(
     (list, dict, set, bytearray, collections.OrderedDict, collections.defaultdict, types.SimpleNamespace)
 )
@@ -65,7 +63,7 @@ class Decoder:
                 continue  # no changes of what was not lent for this call
             if peer.is_judge and is_mine and number in self.bare and not peer.takes_change(IN_PLACE):
                 continue
-            self._fill(peer.objects[number], state, is_mine)
+            self._fill(peer.objects[number], state, is_mine, number)
             peer.known[number] = Known(None, state, None)
         return [self.decode(value) for value in values]
 
@@ -137,7 +135,7 @@ class Decoder:
             raise CannotCross("an instance of %s with another value" % kind.__name__)
         return base.__new__(kind, value)
 
-    def _fill(self, value, state, is_mine):
+    def _fill(self, value, state, is_mine, number):
         """Gives an object the state that the other side has sent."""
         tag, kind = state[0], type(value)
         if tag in ("h", "C", "lk", "fn"):
@@ -158,7 +156,7 @@ class Decoder:
                 value.clear()
                 value.update(zip(items[::2], items[1::2]) if tag == "d" else items)  # noqa: B905 - Python 3.9
         else:
-            self._fill_instance(value, kind, state)
+            self._fill_instance(value, kind, state, number if is_mine else "")
 
     def _fill_stream(self, value, state):
         if state[2] is None:
@@ -171,16 +169,16 @@ class Decoder:
             value.write(content)
         value.seek(state[3])
 
-    def _fill_instance(self, value, kind, state):
+    def _fill_instance(self, value, kind, state, number):
         if self.decode_class(state[1]) is not kind:
             raise CannotCross("an object changed its class")
         if state[0] == "x":
             value.args = tuple(self.decode(state[2]))
-            self._set_attributes(value, kind, state[3])
+            self._set_attributes(value, kind, state[3], "")
             value.__cause__ = self.decode(state[4])
             value.__suppress_context__ = bool(state[5])
             return
-        self._set_attributes(value, kind, state[2])
+        self._set_attributes(value, kind, state[2], number)
         base, payload = solid_base(kind), state[3]
         if base is object or payload is None or base in UNCHANGING:
             return
@@ -201,8 +199,11 @@ class Decoder:
             base.clear(value)
             base.extend(value, items)
 
-    def _set_attributes(self, value, kind, flat):
+    def _set_attributes(self, value, kind, flat, number):
+        """`number` is that of an object of this side."""
         new = {self.decode(flat[place]): self.decode(flat[place + 1]) for place in range(0, len(flat), 2)}
+        if number:
+            new = self.peer.changed_attributes(number, attributes_of(value), new)
         if isinstance(value, BaseException):
             for name in [name for name in new if isinstance(getattr(solid_base(kind), name, None), SLOT)]:
                 setattr(value, name, new.pop(name))

@@ -30,9 +30,10 @@ from apart_rules import (
 PAYLOAD_METHODS = frozenset(("__init__", "__repr__", "__str__"))
 WRAPPERS = {types.FunctionType: "", property: "property", staticmethod: "staticmethod", classmethod: "classmethod"}
 WRAP = {"": lambda function: function, "property": property, "staticmethod": staticmethod, "classmethod": classmethod}
-SLOTS = (types.MemberDescriptorType, types.GetSetDescriptorType)
 TUPLE_FIELD = type(collections.namedtuple("_", "x").x)  # noqa: PYI024
 HIDDEN_CALL = "apart_hidden_call"
+# Methods of values that do not change: asked as an operator is where another object takes their place.
+OF_BUILTINS = frozenset(name for kind in (str, bytes, frozenset, tuple, range) for name in dir(kind) if name[0] != "_")
 PLAIN_DEFAULTS = frozenset((int, str, float, bool, type(None)))
 
 
@@ -226,7 +227,7 @@ class Objects:
         if len(sys.modules) != self._module_count:
             self._module_count = len(sys.modules)
             for name, module in list(sys.modules.items()):
-                if module_named(name) in self.rules.project and type(module) is types.ModuleType:
+                if name.split(".")[0] in self.rules.project and type(module) is types.ModuleType:
                     for key, held in list(vars(module).items()) if not self.rules.is_test_module(name) else ():
                         self._index(name, key, held, 0)
         found = self._paths.get(id(value))
@@ -265,6 +266,8 @@ def make_stub(name, ask, find_peer, class_name="", is_new=False):
         if peer.is_judge and operates:
             owner = class_name or type(args[0]).__name__
             return peer.operate(owner, name, args, lambda given: ask(given, keywords))
+        if peer.is_judge and class_name and len(args) > 1 and name in OF_BUILTINS and not keywords:
+            return peer.asked_as_builtin(class_name + "." + name, args, lambda given: ask(given, {}))
         if class_name and name in ("__repr__", "__str__"):
             peer.note_shown(class_name)
         result = ask(peer.arguments(args) if peer.is_judge and name == "__init__" else args, keywords)
@@ -346,10 +349,6 @@ def _method(key, value):
     is_async, is_generator = inspect.iscoroutinefunction(function), inspect.isgeneratorfunction(function)
     wrapper = WRAPPERS[type(value)] + ("+" if isinstance(value, property) and value.fset else "")
     return [key, wrapper, "async" if is_async else "generator" if is_generator else "plain"]
-
-
-def module_named(name):
-    return name.split(".")[0]
 
 
 def closure_roots(value):

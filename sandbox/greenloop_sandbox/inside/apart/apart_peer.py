@@ -7,6 +7,7 @@ one side waits for its answer, it serves the questions of the other.
 import contextlib
 import json
 import struct
+import sys
 import threading
 import types
 
@@ -33,7 +34,7 @@ class Peer(Objects):
         self.tag, self.other_tag = ("j", "c") if is_judge else ("c", "j")
         self.numbers, self.objects, self.known, self.handle_roots = {}, {}, {}, {}
         self._count, self._paths, self._module_count = 0, {}, -1
-        self._frames, self._windows, self._lock = [], [], threading.RLock()
+        self._frames, self._windows, self._traces, self._lock = [], [], [], threading.RLock()
 
     # -- what a side adds -----------------------------------------------------------------------------------------
 
@@ -57,6 +58,10 @@ class Peer(Objects):
 
     def changed_items(self, _tag, items):
         return items
+
+    def changed_attributes(self, _number, _held, new):
+        """The attributes of an object of this side as the other one has left them."""
+        return new
 
     def note_shown(self, class_name):
         """Notes that an object of a mirror has said what is shown of it."""
@@ -107,7 +112,7 @@ class Peer(Objects):
         encoder = Encoder(self)
         try:
             extra = self.outgoing(encoder)
-            encoded = encoder.message(values, [value for frame in self._frames for value in frame])
+            encoded = encoder.message(values, [each for frame in self._frames for each in frame if each is not values])
         except CannotCross:
             for number in encoder.states:  # the other side never gets them
                 del self.known[number]
@@ -154,12 +159,15 @@ class Peer(Objects):
     def _asking(self, values, roots):
         """The frame of a question: its objects are known, and nobody else asks meanwhile."""
         self.begin(values, roots)
+        self._traces.append(sys.gettrace())
+        sys.settrace(None)  # that of a test's assertions would be called for each function of this file
         try:
             yield
         except CannotCross as error:
             self.give_up(error)
             raise
         finally:
+            sys.settrace(self._traces.pop())
             self._frames.pop()
             self._windows.pop()
             self._lock.release()
@@ -216,6 +224,7 @@ class Peer(Objects):
         self._frames.append((values, self.handle_roots.get(id(values[1]), ()) if on_handle else ()))
         try:
             try:
+                sys.settrace(self._traces[-1] if self._traces else None)
                 reply = "return", [self.answer(kind, values)]
             except CannotCross:
                 raise
@@ -223,6 +232,8 @@ class Peer(Objects):
                 error.__traceback__ = None
                 reply = "raise", [error]
                 self.note_raised(error)
+            finally:
+                sys.settrace(None)
             self.send(*reply)
         except CannotCross as error:
             if self.is_judge:

@@ -13,50 +13,35 @@ import sys
 import types
 
 # Classes of these modules may be rebuilt in the judge: their comparisons are those of Python.
-STANDARD = frozenset(
-    (
-        "builtins", "collections", "dataclasses", "datetime", "decimal", "fractions", "enum", "pathlib", "uuid",
-        "types", "typing",
-        "re", "io", "ipaddress", "abc", "contextlib", "string", "zoneinfo", "functools", "asyncio", "concurrent",
-        "_thread", "posixpath",
-    )
-)  # fmt: skip
+STANDARD = frozenset((
+    "builtins", "collections", "dataclasses", "datetime", "decimal", "fractions", "enum", "pathlib", "uuid", "types",
+    "typing", "re", "io", "ipaddress", "abc", "contextlib", "string", "zoneinfo", "functools", "asyncio",
+    "concurrent", "_thread", "posixpath",
+))  # fmt: skip
 # Nothing of these ever crosses to the judge: test frameworks, matchers that are equal to much, what reaches further.
-NEVER = frozenset(
-    (
-        "pytest", "_pytest", "unittest", "hypothesis", "mock", "test", "tests", "doctest", "dirty_equals", "freezegun",
-        "conftest", "pluggy", "nose", "testfixtures", "sys", "gc", "importlib", "ctypes", "subprocess", "code", "pdb",
-        "bdb", "__main__",
-    )
-)  # fmt: skip
-NO_BUILTINS = frozenset(
-    (
-        "eval", "exec", "compile", "open", "input", "breakpoint", "__import__", "setattr", "delattr", "globals",
-        "locals", "vars", "exit", "quit",
-    )
-)  # fmt: skip
+NEVER = frozenset((
+    "pytest", "_pytest", "unittest", "hypothesis", "mock", "test", "tests", "doctest", "dirty_equals", "freezegun",
+    "conftest", "pluggy", "nose", "testfixtures", "sys", "gc", "importlib", "ctypes", "subprocess", "code", "pdb",
+    "bdb", "__main__",
+))  # fmt: skip
+NO_BUILTINS = frozenset((
+    "eval", "exec", "compile", "open", "input", "breakpoint", "__import__", "setattr", "delattr", "globals", "locals",
+    "vars", "exit", "quit",
+))  # fmt: skip
 # Special methods of the code's classes that the judge never takes: they would decide how it looks at objects.
-NO_MIRROR = frozenset(
-    (
-        "__getattribute__", "__new__", "__class__", "__del__", "__setattr__", "__delattr__", "__init_subclass__",
-        "__class_getitem__", "__instancecheck__", "__subclasscheck__", "__set_name__", "__reduce__", "__reduce_ex__",
-        "__getstate__", "__setstate__", "__dir__", "__sizeof__", "__subclasshook__", "__prepare__", "__mro_entries__",
-        "__getattr__",
-    )
-)  # fmt: skip
-COMPARISONS = frozenset(
-    (
-        "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__contains__",
-    )
-)  # fmt: skip
+NO_MIRROR = frozenset((
+    "__getattribute__", "__new__", "__class__", "__del__", "__setattr__", "__delattr__", "__init_subclass__",
+    "__class_getitem__", "__instancecheck__", "__subclasscheck__", "__set_name__", "__reduce__", "__reduce_ex__",
+    "__getstate__", "__setstate__", "__dir__", "__sizeof__", "__subclasshook__", "__prepare__", "__mro_entries__",
+    "__getattr__",
+))  # fmt: skip
+COMPARISONS = frozenset(("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__contains__"))
 # Operators of changed code whose result is a value that the test looks at itself.
-VALUE_OPERATORS = frozenset(
-    (
-        "__init__", "__new__", "__call__", "__enter__", "__exit__", "__getattr__", "__hash__", "__len__", "__repr__",
-        "__str__", "__iter__", "__next__", "__bool__", "__int__", "__float__", "__index__", "__aenter__", "__aexit__",
-        "__await__", "__getitem__",
-    )
-)  # fmt: skip
+VALUE_OPERATORS = frozenset((
+    "__init__", "__new__", "__call__", "__enter__", "__exit__", "__getattr__", "__hash__", "__len__", "__repr__",
+    "__str__", "__iter__", "__next__", "__bool__", "__int__", "__float__", "__index__", "__aenter__", "__aexit__",
+    "__await__", "__getitem__",
+))  # fmt: skip
 SHOWN = frozenset(("__name__", "__doc__", "__qualname__"))
 SPECIAL = re.compile(r"^__\w+__$")
 OF_FRAMES = ("gi_", "cr_", "ag_", "f_", "tb_", "co_")
@@ -68,12 +53,10 @@ FUNCTIONS = (
     types.MethodDescriptorType,
 )
 # Attributes by which a test asks a mock; the code may not set them.
-OF_MOCKS = frozenset(
-    (
-        "return_value", "side_effect", "called", "call_count", "call_args", "call_args_list", "mock_calls",
-        "method_calls", "await_count",
-    )
-)  # fmt: skip
+OF_MOCKS = frozenset((
+    "return_value", "side_effect", "called", "call_count", "call_args", "call_args_list", "mock_calls",
+    "method_calls", "await_count",
+))  # fmt: skip
 
 
 class CannotCross(BaseException):

@@ -1,5 +1,6 @@
 """Puts stubs in place of the changed functions, and starts the conversation with the process that has them."""
 
+import builtins
 import functools
 import importlib.abc
 import importlib.machinery
@@ -8,14 +9,17 @@ import os
 import sys
 import types
 
+import apart_operands
 import pytest
 from _pytest import doctest
+from _pytest.assertion import rewrite
 from apart_assertions import AssertionWatch
 from apart_code import EXPORT, Loader, changed_file, find_elsewhere, is_plain, module_spec, new_folder
 from apart_context import Replacements
+from apart_evidence import CONSTANTS, CaseRecord
 from apart_handles import Handle
-from apart_judge import CONSTANTS, MISSING, CaseRecord, Judge
-from apart_objects import give_fields, make_stub
+from apart_judge import MISSING, Judge
+from apart_objects import WRAP, give_fields, make_stub
 from apart_rules import COMPARISONS, NO_MIRROR, SPECIAL, CannotCross
 
 OF_DATACLASSES = frozenset(("__eq__", "__lt__", "__le__", "__gt__", "__ge__", "__repr__", "__hash__"))
@@ -28,6 +32,8 @@ class Separation:
         self.request, self._codes, self._replacements = request, codes, Replacements()
         self._replacements.watch()
         self._peer, self.record = None, CaseRecord()
+        if request["operands"]:
+            self._note_operands()
 
     @property
     def peer(self):
@@ -38,15 +44,26 @@ class Separation:
     def begin_case(self, item):
         if self._peer is not None and self._peer.broken:
             self.close()
-        before, self.record = self.record, CaseRecord()
+        before, self.record = self.record, CaseRecord(bool(self.request["wrong"]))
         self.record.taken, self.record.made = before.taken, before.made
         self.record.is_shown = isinstance(item, doctest.DoctestItem)
         self.peer._record = self.record
+        setattr(builtins, apart_operands.NOTE, self.record.operands)
 
     def close(self):
         if self._peer is not None:
             self._peer.close()
             self._peer = None
+
+    def _note_operands(self):
+        """From now on the sides of the assertions of tests are noted."""
+        rewrite_asserts = rewrite.rewrite_asserts
+
+        def rewrite_all(tree, *args, **keywords):
+            apart_operands.rewrite(tree)
+            rewrite_asserts(tree, *args, **keywords)
+
+        rewrite.rewrite_asserts, rewrite._read_pyc = rewrite_all, lambda *_args, **_keywords: None
 
     def plugin(self, send):
         """Makes the plugin that sends the `apart` record of each case."""
@@ -225,10 +242,8 @@ class Separation:
             is_new=last not in vars(owner),
         )
         made = made if is_bare else self._with_attributes(made, module.__name__, path)
-        wrap = {"property": property, "classmethod": classmethod, "staticmethod": staticmethod}.get(wrapper)
-        if wrapper in ("setter", "deleter"):
-            wrap = getattr(vars(owner).get(last), wrapper, None)
-        setattr(owner, last, wrap(made) if wrap else made)
+        wrap = WRAP.get(wrapper or "") or getattr(vars(owner).get(last), wrapper, WRAP[""])  # a setter, a deleter
+        setattr(owner, last, wrap(made))
         if last == "__eq__" and "__hash__" not in vars(owner) and isinstance(owner, type):
             owner.__hash__ = None
 
@@ -350,9 +365,8 @@ class Refusal:
         self._send({"kind": "apart", "id": nodeid, **record.fields()})
 
 
-def _owner(module, path):
+def _owner(owner, path):
     """The module or class that holds what has this path; None where it does not exist."""
-    owner = module
     for name in path.split(".")[:-1]:
         owner = vars(owner).get(name)
         if owner is None or not hasattr(owner, "__dict__"):

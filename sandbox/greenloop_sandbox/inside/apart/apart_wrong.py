@@ -57,7 +57,9 @@ def perturbed(value, place, sign=0):
     if kind in SHIFTED:
         return (value - SHIFTED[kind] if sign < 0 else value + SHIFTED[kind],)
     if kind in (set, frozenset):
-        return (kind([*value, _other_text("")]),)
+        chosen = next(iter(value), "")
+        wrong = perturbed(chosen, place, sign)
+        return wrong and (kind([*[each for each in value if each is not chosen], wrong[0]]),)
     if not _is_instance(value):
         return None
     wrongs = {name: perturbed(held, place, sign) for name, held in attributes_of(value).items()}
@@ -82,7 +84,7 @@ def wrong_operands(left, right, is_contained):
     for name, held in attributes_of(right).items():
         wrong = perturbed(held, 0)
         if wrong is not None:
-            found.append((copy_of(right, **{name: wrong[0]}), name in of_left and not _is_same(of_left[name], held)))
+            found.append((copy_of(right, **{name: wrong[0]}), name in of_left and not is_same(of_left[name], held)))
     return found
 
 
@@ -106,18 +108,18 @@ def _is_instance(value):
     return is_python_class(kind) and solid_base(kind) is object and not isinstance(value, special)
 
 
-def _is_same(one, other, depth=0):
+def is_same(one, other, depth=0):
     """Whether two values have the same state, as the judge sees it."""
     if one is other:
         return True
     if type(one) is not type(other) or depth > 6:
         return False
     if _is_instance(one):
-        return _is_same(attributes_of(one), attributes_of(other), depth + 1)
+        return is_same(attributes_of(one), attributes_of(other), depth + 1)
     if isinstance(one, (list, tuple)):
-        return len(one) == len(other) and all(_is_same(a, b, depth + 1) for a, b in zip(one, other))  # noqa: B905
+        return len(one) == len(other) and all(is_same(a, b, depth + 1) for a, b in zip(one, other))  # noqa: B905
     if isinstance(one, dict):
-        return one.keys() == other.keys() and all(_is_same(one[key], other[key], depth + 1) for key in one)
+        return one.keys() == other.keys() and all(is_same(one[key], other[key], depth + 1) for key in one)
     return is_plain(one) and one == other
 
 

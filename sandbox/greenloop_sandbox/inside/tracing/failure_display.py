@@ -7,11 +7,7 @@ None of that can be the reason of the failure.
 # path; () means all functions of the file.
 DISPLAY = {
     "_pytest/assertion/rewrite.py": (
-        "_saferepr",
-        "_format_assertmsg",
-        "_format_boolop",
-        "_format_explanation",
-        "_call_reprcompare",
+        "_saferepr", "_format_assertmsg", "_format_boolop", "_format_explanation", "_call_reprcompare",
         "_should_repr_global_name",
     ),
     "_pytest/assertion/util.py": (),
@@ -21,7 +17,7 @@ DISPLAY = {
     "unittest/util.py": (),
     "unittest/case.py": ("_formatMessage", "_truncateMessage"),
     "pprint.py": ("pformat",),
-}
+}  # fmt: skip
 LONGEST = 3  # parts of these paths
 SHARED = "pprint.py"  # others call this one too
 

@@ -9,7 +9,7 @@ import pytest
 
 from two_sides import apart
 
-perturbed = apart["apart_judge"].perturbed
+perturbed = apart["apart_wrong"].perturbed
 PLAIN = [0, 1, -1, 1.5, True, False, "", "a", b"", b"a", None, [], [1], [[], 2], (1, "a"), {}, {"a": 1}, {1}, frozenset()]  # fmt: skip
 
 

@@ -1,0 +1,82 @@
+"""What the assertions of a test compare is noted, and where a run is for that, a false one does not end the test."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import datetime as dt
+import textwrap
+from unittest import mock
+
+import pytest
+
+from two_sides import apart
+
+operands = apart["apart_operands"]
+
+
+def run(text: str, monkeypatch: pytest.MonkeyPatch, *, goes_on: bool = True, **names: object):
+    """Runs a function with these assertions, and returns what was noted."""
+    tree = ast.parse("def test():\n" + textwrap.indent(text, "    ") + "\ntest()")
+    operands.rewrite(tree)
+    noted = operands.Operands(goes_on)
+    monkeypatch.setattr(builtins, operands.NOTE, noted, raising=False)
+    exec(compile(tree, "test", "exec"), dict(names))
+    return noted
+
+
+@pytest.mark.parametrize(
+    ("text", "left", "right"),
+    [
+        ("assert a == b", 1, 2),
+        ("assert a in [b]", 1, [2]),
+        ("assert abs(a - b) < 0.5", 1, 2),
+        ("assert close(a, b)", 1, 2),
+        ("case.assertEqual(a, b, 'words')", 1, 2),
+    ],
+)
+def test_both_sides_of_an_assertion_are_noted(text, left, right, monkeypatch):
+    class Case:
+        def assertEqual(self, one, other, _words):  # noqa: N802
+            assert one == other
+
+    noted = run(text, monkeypatch, a=1, b=2, close=lambda one, other: one == other, case=Case())
+    assert noted.sides == [[2, 0, operands.digest(left), operands.digest(right)]]
+    assert noted.false == 1
+
+
+def test_the_test_goes_on_after_a_false_assertion_and_one_that_raises(monkeypatch):
+    text = "assert a == 2\nassert not a\nassert [][a] == 1\nassert a == 1\nassert a is None or True\nassert a"
+    noted = run(text, monkeypatch, a=1)
+    assert noted.false == 3
+    assert [line for line, *_ in noted.sides] == [2, 4, 5]
+    assert noted.sides[1][2] == "IndexError"
+
+
+def test_a_call_that_returns_nothing_has_held(monkeypatch):
+    assert run("note.assert_called_once()", monkeypatch, note=mock.Mock(assert_called_once=lambda: None)).false == 0
+
+
+@pytest.mark.parametrize("text", ["assert a == 2", "assert not a", "assert [][a] == 1"])
+def test_where_right_values_are_given_a_false_assertion_ends_the_test(text, monkeypatch):
+    with pytest.raises((AssertionError, IndexError)):
+        run(text, monkeypatch, goes_on=False, a=1)
+
+
+def test_what_cannot_be_put_off_stays_as_it_is(monkeypatch):
+    with pytest.raises(AssertionError):
+        run("assert (b := a) == 2", monkeypatch, a=1)
+
+
+def test_a_digest_is_another_one_for_another_value():
+    class Point:
+        def __init__(self, x: object) -> None:
+            self.x = x
+
+    values = [None, 0, "0", 0.5, b"", [0], (0,), {0}, {0: 1}, {0: 2}, Point(1), Point(2), dt.date(2020, 1, 1)]
+    values += [dt.date(2020, 1, 2), [Point(1)], [Point(2)]]
+    assert len({operands.digest(value) for value in values}) == len(values)
+    assert operands.digest({"a": 1, "b": {1, 2}}) == operands.digest({"b": {2, 1}, "a": 1})
+    loop: list[object] = []
+    loop.append(loop)
+    assert operands.digest(loop)
