@@ -9,7 +9,7 @@ It must not know where candidates come from.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,11 +22,8 @@ from greenloop_sandbox.report.cases import collect_errors, records_of_kind
 # How far a run goes beyond values, and whether the callers of changed functions run with them; see `Apart`.
 Boundary = Mapping[str, bool]
 # Tried in this order; a case stops at the first that it passes.
-BOUNDARIES: Sequence[Boundary] = (
-    {},
-    {"constants": True, "in_place": True},
-    {"constants": True, "in_place": True, "outer": True},
-)
+_BEYOND_VALUES = {"constants": True, "in_place": True}
+BOUNDARIES: Sequence[Boundary] = ({}, _BEYOND_VALUES, {**_BEYOND_VALUES, "outer": True})
 KINDS = (CHANGES, CONSTANTS, OPERATORS, OPERANDS) = ("changes", "constants", "operators", "operands")
 STATES = "states"  # of arguments, and of files: the tests see them as the code has left them
 # What a run leaves out to see whether a case needs it at all.
@@ -137,8 +134,10 @@ async def _pass_apart(runs: _Runs, cases: Sequence[str]) -> tuple[dict[str, _Pas
                     suspicious |= {case} if record is not None and record["suspicious"] else set()
                 else:
                     passes[case] = (boundary, _rests_on(record))
-            if not runs.show(path for record in found.records.values() for path in record["lent"]):
+            # Files that tests have handed to the code by their path: it may see them.
+            if not (lent := {path for each in found.records.values() for path in each["lent"]} - runs.visible):
                 break
+            runs.visible |= lent
         if found.has_hung or AT_ONCE in reasons.values():
             break  # the next boundaries take longer
     unproven = {case: reason for case, reason in reasons.items() if case not in passes}
@@ -173,12 +172,6 @@ class _Runs:
     files: Mapping[str, str]
     own: OwnCode
     visible: set[str] = field(default_factory=set)
-
-    def show(self, paths: Iterable[str]) -> bool:
-        """Lets the code see files that tests have handed to it by their path; whether there are new ones."""
-        before = len(self.visible)
-        self.visible.update(paths)
-        return len(self.visible) > before
 
     async def run(self, cases: Sequence[str], boundary: Boundary, **how: Any) -> _Found:
         inputs = self.inputs
