@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from greenloop.core.classify import classify
 from greenloop.core.errors import UsageError
@@ -33,19 +33,8 @@ STRENGTH_SECONDS = 15.0  # wall time for changes of code that cannot be compared
 FOR_YOU = "Whether it does what the comment asks is for you to judge."
 
 
-@dataclass(frozen=True, kw_only=True)
-class MeasuredGoal:
-    """The baseline with the goal as cases, what candidates have to reach, and the reservation about any result."""
-
-    baseline: Baseline
-    improvement: Improvement | None = None
-    doubt: str = ""
-
-
-async def add_goal(
-    context: BaselineContext, baseline: Baseline, tools: Tools, inputs: VerificationInputs
-) -> MeasuredGoal:
-    """Adds the goal to the baseline, as cases that the user's own code does not pass.
+async def add_goal(context: BaselineContext, baseline: Baseline, tools: Tools, inputs: VerificationInputs) -> Baseline:
+    """Adds the goal to the baseline: cases that the user's own code does not pass, and what candidates have to reach.
 
     Raises `UsageError` where the goal is not stated, and `CannotVerifyError` where it cannot be measured.
     """
@@ -56,11 +45,11 @@ async def add_goal(
             raise UsageError(
                 "No comment says what to change.", remedy="Say it: --comment TEXT, or `# review: ...` in the function."
             )
-        return MeasuredGoal(baseline=baseline, doubt=FOR_YOU)
+        return replace(baseline, doubt=FOR_YOU)
     if goal is Goal.LIMITS:
         baseline = await _with_limits(baseline, tools)
         if baseline.passing:
-            return MeasuredGoal(baseline=baseline)
+            return baseline
     name = baseline.problem.regions[0].qualname
     calls = goals.read_calls(context.calls, name)
     context.report_status("comparing and measuring the unchanged code")
@@ -78,13 +67,11 @@ async def add_goal(
         results = [CaseResult(id=goals.same_case(problem).id, outcome="passed")]
         baseline = _with_results(replace(baseline, problem=problem), results)
     if goal is Goal.LIMITS:
-        return MeasuredGoal(
-            baseline=baseline, improvement=Improvement(goal=Goal.LIMITS, comparison=comparison), doubt=doubt
-        )
+        return replace(baseline, improvement=Improvement(goal=Goal.LIMITS, comparison=comparison), doubt=doubt)
     baseline = await _with_cost(baseline, bench, workload, cost)
     below = context.settings.improve.below
     wanted = Improvement(goal=goal, workload=workload, comparison=comparison, below=below, memory=memory)
-    return MeasuredGoal(baseline=baseline, improvement=wanted, doubt=doubt)
+    return replace(baseline, improvement=wanted, doubt=doubt)
 
 
 async def _comparison(

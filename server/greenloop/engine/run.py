@@ -88,7 +88,6 @@ class RefineRun:
     feedback: Feedback = field(init=False)
     verifier: Verifier = field(init=False)
     voting: Voting | None = None
-    doubt: str = ""
     related_trace: RelatedTrace = field(init=False)
 
     def __post_init__(self) -> None:
@@ -101,21 +100,9 @@ class RefineRun:
         self.workspace = RunWorkspace(
             context=self.context, state=self.state, sandbox=self.sandbox, trusted=self.trusted, watch=self.watch
         )
-        self.verifier = Verifier(
-            state=self.state,
-            session=self.context.session,
-            open_session=self.workspace.open_session,
-            encode=self.workspace.encode,
-            suite_seconds=settings.suite.seconds,
-            network=self.context.place.network,
-            ensure_unchanged=self.workspace.ensure_unchanged,
-            own_code=self.workspace.own_code,
-            failed=self.failed,
-            beyond=BeyondTests(noticed=settings.verify.noticed),
-        )
-        self.tools = self.verifier.tools = Tools(
+        self.tools = Tools(
             ask=self._ask_for_part,
-            run=self.verifier.run,
+            run=lambda *given, **options: self.verifier.run(*given, **options),  # noqa: PLW0108 - it comes later
             session=self.context.session,
             user=self.user,
             rng=random.Random(0),  # noqa: S311
@@ -125,6 +112,19 @@ class RefineRun:
                 "algorithms": settings.improve.algorithms,
                 "skip": settings.planner.skip,
             },
+        )
+        self.verifier = Verifier(
+            state=self.state,
+            session=self.context.session,
+            open_session=self.workspace.open_session,
+            encode=self.workspace.encode,
+            tools=self.tools,
+            suite_seconds=settings.suite.seconds,
+            network=self.context.place.network,
+            ensure_unchanged=self.workspace.ensure_unchanged,
+            own_code=self.workspace.own_code,
+            failed=self.failed,
+            beyond=BeyondTests(noticed=settings.verify.noticed),
         )
         self.feedback = Feedback(settings=settings, preset=self.preset, tools=self.tools, secrets=self.calls.secrets)
         self.conversation.run = self.verifier.run
@@ -165,9 +165,7 @@ class RefineRun:
             )
             self.state.start_from(self.baseline)
         if self.context.goal is not None and not self.baseline.has_result:
-            added = await improve.add_goal(self.context, self.baseline, self.tools, self.verifier.inputs)
-            self.baseline, self.doubt = added.baseline, added.doubt
-            self.verifier.improvement = added.improvement
+            self.baseline = await improve.add_goal(self.context, self.baseline, self.tools, self.verifier.inputs)
             self.state.start_from(self.baseline)
         if self.baseline.has_result:
             return None
@@ -334,7 +332,7 @@ class RefineRun:
             prepare=partial(self.calls.gather_context, tools=self.tools),
             stops_copies=not self.preset.corrects_drafts,
             sent=self.calls.sent,
-            rank=keep_order if blind or self.verifier.improvement else self._rank(),
+            rank=keep_order if blind or self.state.improvement else self._rank(),
             converse=self._converse,
             has_question=lambda: self.conversation.has_question,
             has_answer=lambda: self.conversation.has_answer,
@@ -440,8 +438,7 @@ class RefineRun:
     def _builder(self) -> OutcomeBuilder:
         sandbox = Evidence(sandbox=self.context.session.name, network=self.context.place.network)
         why, doubt = (self.voting.why, self.voting.doubt) if self.voting else ("", "")
-        doubt = doubt or self.doubt
-        return OutcomeBuilder(sandbox=sandbox, why=why, doubt=doubt, blind=self.preset.blind)
+        return OutcomeBuilder(sandbox=sandbox, why=why, doubt=doubt or self.baseline.doubt, blind=self.preset.blind)
 
 
 def _foundation(problem: Problem) -> Hashable:

@@ -15,7 +15,6 @@ from time import monotonic
 from greenloop.core.compose import compose
 from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.goal import Improvement
 from greenloop.core.records.outcome import Evidence
 from greenloop.core.records.spec import Spec
 from greenloop.core.records.verdict import Status, Verdict
@@ -59,7 +58,6 @@ class Verifier:
     `BaselineChangedError` where the user's tests have changed since the baseline. `own_texts` are given where the
     workspace itself has the change: the texts before it, None for new files. `proved` are the ids of the cases whose
     passes are proven (None: all), for a whole suite run several times would take long.
-    `improvement` is what candidates have to reach besides passing their tests.
     `own_code` returns the files of the user's own code that differ from the disk (None: it is not known any more).
     `failed` are verdicts of `glance` that are known already. `beyond` says what `accept` looks at beyond the tests.
     """
@@ -75,7 +73,6 @@ class Verifier:
     own_texts: Mapping[str, str | None] | None = None
     proved: Collection[str] | None = None
     own_code: Callable[[], Mapping[str, bytes]] | None = None
-    improvement: Improvement | None = None
     failed: Mapping[Change, Verdict] = field(default_factory=dict)
     beyond: BeyondTests | None = None
     _asked: set[str] = field(default_factory=set)
@@ -220,11 +217,12 @@ class Verifier:
 
     async def _measured(self, verdict: Verdict, files: Files) -> Verdict:
         """Adds to the verdict whether the candidate reaches what was asked for besides passing its tests."""
-        if self.improvement is None:
+        if self.state.improvement is None:
             return verdict
         assert self.session is not None
+        passes, changed = verdict.status is Status.PASSED, self._changed(files)
         results, found = await improvement.judge(
-            self.inputs, self.session, self._changed(files), self.improvement, passes=verdict.status is Status.PASSED
+            self.inputs, self.session, changed, self.state.improvement, passes=passes
         )
         self.state.evidence = replace(self.state.evidence, gain=found)
         return host_checks.with_results(replace(verdict, gain=found), results)
@@ -232,12 +230,12 @@ class Verifier:
     async def _profile(self, files: Files) -> None:
         """Adds to a measured gain what the lines cost before and after, if there is time."""
         gain = self.state.evidence.gain
-        if gain is None or self.improvement is None or self.session is None:
+        if gain is None or self.state.improvement is None or self.session is None:
             return
         with suppress(TimeoutError):
             async with self.state.deadline.limit():
                 inputs, changed = self.inputs, self._changed(files)
-                gain = await improvement.with_profiles(inputs, self.session, changed, self.improvement, gain)
+                gain = await improvement.with_profiles(inputs, self.session, changed, self.state.improvement, gain)
         self.state.evidence = replace(self.state.evidence, gain=gain)
 
     async def _prove(self, inputs: VerificationInputs, files: Files) -> tuple[Verdict, Evidence]:

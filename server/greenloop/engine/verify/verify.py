@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from greenloop.core.errors import BaselineChangedError, UsageError
 from greenloop.core.python.test_functions import find_tests, function_of
 from greenloop.core.records.outcome import Evidence
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.spec import Case, Spec
+from greenloop.core.records.spec import Case, Provenance, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.test_selection import fit_selectors
@@ -25,7 +25,6 @@ from greenloop.engine.timing import heartbeat
 from greenloop.engine.verify.baseline import RevisionBaseline, run_revision
 from greenloop.engine.verify.known_failing import read_known_failing
 from greenloop.engine.verify.new_tests import run_new_tests
-from greenloop.engine.verify.proved_cases import LEAST, choose_cases
 from greenloop.engine.verify.report import (
     NewTests,
     Verification,
@@ -34,7 +33,7 @@ from greenloop.engine.verify.report import (
     failed_cases,
     failure_reason,
 )
-from greenloop.engine.verify.setup import VerificationContext, VerifyRequest, ignore_left
+from greenloop.engine.verify.setup import APART, VerificationContext, VerifyRequest, ignore_left
 from greenloop.project import hidden, sources, workspace
 from greenloop.project.environment import interpreters
 from greenloop.project.revisions.git import Repository
@@ -49,6 +48,8 @@ from greenloop_sandbox import Execution, TestRun, case_results, collected_cases
 from greenloop_sandbox.report.cases import collect_errors
 
 PROSE = (".md", ".rst")  # a test that reads such a file names it, and then the file judges
+LEAST = 10.0  # seconds that the proof of passes that are not new may always take
+TIMES = 3  # how often a case runs for its proof, at least
 
 
 async def verify(
@@ -294,3 +295,38 @@ async def _accept(
 
 def _decoded(files: Mapping[str, bytes]) -> dict[str, str]:
     return {path: sources.decode(data) for path, data in files.items() if path.endswith(".py")}
+
+
+def choose_cases(
+    context: VerificationContext, outcomes: Mapping[str, str], spec: Spec, execution: Execution
+) -> frozenset[str]:
+    """Returns the ids of the cases to prove.
+
+    `outcomes` are those with the revision's own code; `execution` is a run of all cases. Blocking.
+    """
+    own = [case for case in spec.cases if case.provenance is Provenance.USER]
+    chosen = {case.id for case in own if outcomes.get(case.id) != "passed"}
+    importing = _importing_files(context, {case.path for case in own})
+    seconds = {result.id: result.seconds for result in case_results(execution)}
+    left = max(LEAST, execution.seconds) / TIMES
+    for case in sorted(own, key=lambda each: seconds.get(each.id, 0.0)):
+        if case.id in chosen or case.path not in importing:
+            continue
+        left -= seconds.get(case.id, 0.0)
+        if left < 0 and context.request.require != APART:
+            break
+        chosen.add(case.id)
+    return frozenset(chosen)
+
+
+def _importing_files(context: VerificationContext, paths: Collection[str]) -> set[str]:
+    """Those of the test files that import a module that the change edits or adds."""
+    revision = context.revision
+    changed = [path for path in (*revision.old_code, *revision.new_code) if path.endswith(".py")]
+    root, patterns = context.place.root, tuple(paths)
+    return {
+        test
+        for path in changed
+        for test in workspace.importing_tests(root, path, patterns, buffers=revision.files)
+        if test in paths
+    }

@@ -9,7 +9,7 @@ import pytest
 
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
-from greenloop.drafting.candidates.answers.copying import is_copy
+from greenloop.engine.loop.questions import is_copy
 
 SOURCE = '''def f(a):
     """Doubles.
