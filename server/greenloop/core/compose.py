@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from greenloop.core.python.ast_source import docstring_statement, parse_module, start_line, statements_of
-from greenloop.core.python.names import bound_names, free_names, import_keys, module_bindings, parsable_prefix
+from greenloop.core.python.names import defined_names, free_names, import_keys, module_bindings, parsable_prefix
 from greenloop.core.records.attempt import Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
@@ -91,12 +91,7 @@ def _needed_names(texts: Mapping[Region, str], candidate: Candidate) -> set[str]
 
 
 def _bound_names(statement: str) -> set[str]:
-    module = parse_module(statement)
-    if isinstance(module, SyntaxError):
-        return set()
-    return set().union(
-        *(bound_names(node) for node in module.body), {"annotations"} if "__future__" in statement else ()
-    )
+    return defined_names(statement) | ({"annotations"} if "__future__" in statement else set())
 
 
 def _compose_file(text: str, texts: Mapping[Region, str], imports: Sequence[str], helpers: Sequence[str]) -> str:

@@ -17,6 +17,7 @@ from greenloop.core.python.ast_source import (
     parse_module,
     parse_module_strictly,
     statement_blocks,
+    statements_of,
 )
 from greenloop.core.text.diff import with_plain_ends
 
@@ -96,6 +97,11 @@ def bound_names(node: ast.stmt) -> set[str]:
         if not isinstance(current, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
             waiting += ast.iter_child_nodes(current)
     return names
+
+
+def defined_names(text: str) -> set[str]:
+    """Names that the statements of a module or fragment bind in its own scope; none where it cannot be parsed."""
+    return {name for node in statements_of(text) for name in bound_names(node)}
 
 
 def free_names(text: str) -> set[str]:

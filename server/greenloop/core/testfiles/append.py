@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from greenloop.core.compose import with_imports
 from greenloop.core.generated_tests import parse_equation
-from greenloop.core.python.ast_source import FUNCTIONS, Function, parse_module, read_literal, statements_of, walk_code
+from greenloop.core.python.ast_source import FUNCTIONS, Function, read_literal, statements_of, walk_code
 from greenloop.core.python.names import bound_names
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.spec import Case, Provenance
@@ -178,8 +178,7 @@ def _slug(text: str) -> str:
 
 def is_unittest(text: str) -> bool:
     """Are the tests of this file methods of `unittest.TestCase`s, beside which a plain function would be odd?"""
-    module = parse_module(with_plain_ends(text))
-    body = [] if isinstance(module, SyntaxError) else module.body
+    body = statements_of(text)
     bases = [ast.unparse(base) for node in body if isinstance(node, ast.ClassDef) for base in node.bases]
     has_functions = any(isinstance(node, FUNCTIONS) and node.name.startswith("test") for node in body)
     return not has_functions and any(base.endswith("TestCase") for base in bases)

@@ -16,11 +16,11 @@ from greenloop.core.python.ast_source import (
     Fragment,
     Function,
     find_definitions,
-    parse_module,
     start_line,
+    statements_of,
 )
 from greenloop.core.python.indentation import indentation_of, indentation_unit, reindent
-from greenloop.core.python.names import bound_names
+from greenloop.core.python.names import bound_names, defined_names
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
@@ -60,15 +60,22 @@ def with_new_members(
     Methods go below the last method of their class, or below the one of it that changes; attributes above the first.
     """
     result = dict(texts)
+    for path, name, own, piece, node in classes_of(problem, paths, pieces):
+        _add_members(problem, path, (name, own), (piece, node), result)
+    return result
+
+
+def classes_of(
+    problem: Problem, paths: Sequence[str], pieces: Sequence[Fragment]
+) -> Iterator[tuple[str, str, ast.ClassDef, Fragment, ast.ClassDef]]:
+    """The classes of these files that the answer has too: path, qualified name, the user's, the piece, its own."""
     for path in paths:
-        module = parse_module(with_plain_ends(problem.files[path]))
-        classes = dict(find_definitions(module.body)) if isinstance(module, ast.Module) else {}
+        users = dict(find_definitions(statements_of(problem.files[path])))
         for piece in pieces_of(path, pieces):
             for name, node in find_definitions(piece.body):
-                own = classes.get(name)
+                own = users.get(name)
                 if isinstance(node, ast.ClassDef) and isinstance(own, ast.ClassDef):
-                    _add_members(problem, path, (name, own), (piece, node), result)
-    return result
+                    yield path, name, own, piece, node
 
 
 def stored_instead(problem: Problem, pieces: Sequence[Fragment]) -> list[Region]:
@@ -95,7 +102,7 @@ def _add_members(
     if any(region.path == path and region.qualname == name for region in texts):
         return  # the class as a whole has them
     known = {member for item in own_class.body for member in bound_names(item)}
-    known |= {member for text in texts.values() for member in _defined(text)}
+    known |= {member for text in texts.values() for member in defined_names(text)}
     members = [item for item in node.body if isinstance(item, (*FUNCTIONS, ast.Assign, ast.AnnAssign))]
     new = [item for item in members if (names := bound_names(item)) and not names & known]
     own = [region for region in find_places(path, problem.files[path]) if region.qualname.rpartition(".")[0] == name]
@@ -139,34 +146,17 @@ def _with_first_members(
     unit = indentation_unit(problem.files[region.path])
     margin = indentation_of(rows[own.lineno - 1]) + unit
     for item in new:
-        header += (
-            [
-                "",
-            ]
-            if isinstance(item, FUNCTIONS) and (said or item is not new[0])
-            else []
-        )
+        header += [""] if isinstance(item, FUNCTIONS) and (said or item is not new[0]) else []
         header += reindent(piece, start_line(item, piece.lines), item.end_lineno or item.lineno, margin, unit)
     return "\n".join(header) + "\n"
 
 
-def _defined(text: str) -> set[str]:
-    module = parse_module(f"if 1:\n{text}") if text[:1].isspace() else parse_module(text)
-    body = module.body if isinstance(module, ast.Module) else []
-    inner = [item for node in body for item in (node.body if isinstance(node, ast.If) else [node])]
-    return {name for node in inner for name in bound_names(node)}
-
-
 def find_places(path: str, text: str) -> Iterator[Region]:
     """Every function outside of others, and every assignment, of a file."""
-    text = with_plain_ends(text)
-    module = parse_module(text)
-    if isinstance(module, SyntaxError):
-        return
-    lines = tuple(text.split("\n"))
-    for name, node in _functions(module.body):
+    lines, body = tuple(with_plain_ends(text).split("\n")), tuple(statements_of(text))
+    for name, node in _functions(body):
         yield Region(path=path, qualname=name, start=start_line(node, lines), end=node.end_lineno or node.lineno)
-    for name, statement in find_assignments(Fragment(lines=lines, body=tuple(module.body))).items():
+    for name, statement in find_assignments(Fragment(lines=lines, body=body)).items():
         if assigned_names(statement)[0] == name.rpartition(".")[2]:
             end = statement.end_lineno or statement.lineno
             yield Region(path=path, qualname=name, start=statement.lineno, end=end, assigns=True)

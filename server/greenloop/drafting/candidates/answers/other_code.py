@@ -11,10 +11,10 @@ from greenloop.core.python.ast_source import (
     Fragment,
     dump_tree,
     find_definitions,
-    parse_module,
     plain_name,
     source_of,
     start_line,
+    statements_of,
 )
 from greenloop.core.python.indentation import indentation_unit, reindent
 from greenloop.core.python.names import bound_names, module_bindings
@@ -23,7 +23,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import split_lines, with_plain_ends
 from greenloop.drafting.candidates.answers.definitions import Choice, choose, is_informative, pieces_of
-from greenloop.drafting.candidates.answers.open_answers import find_places
+from greenloop.drafting.candidates.answers.open_answers import classes_of, find_places
 
 
 def called_functions(
@@ -75,16 +75,9 @@ def with_new_headers(
     What the answer leaves out stays: an answer that repeats a class often has its name alone.
     """
     result = dict(texts)
-    for path in paths:
-        definitions = (pair for piece in pieces_of(path, pieces) for pair in find_definitions(piece.body))
-        offered = [pair for pair in definitions if isinstance(pair[1], ast.ClassDef)]
-        text = with_plain_ends(problem.files[path])
-        module = parse_module(text)
-        classes = dict(find_definitions(module.body)) if offered and isinstance(module, ast.Module) else {}
-        for name, node in offered:
-            own = classes.get(name)
-            if isinstance(own, ast.ClassDef) and isinstance(node, ast.ClassDef) and (new := _new_header(own, node)):
-                _replace_header(problem, path, name, own, new, result)
+    for path, name, own, _piece, node in classes_of(problem, paths, pieces):
+        if new := _new_header(own, node):
+            _replace_header(problem, path, name, own, new, result)
     return result
 
 
@@ -136,8 +129,7 @@ def with_new_calls(
     """
     result = dict(texts)
     for path in paths:
-        module = parse_module(with_plain_ends(problem.files[path]))
-        body = module.body if isinstance(module, ast.Module) else []
+        body = statements_of(problem.files[path])
         for piece in pieces_of(path, pieces):
             for line, call in _new_calls(body, piece):
                 _add_below(problem, path, source_of(call, piece.lines), result, line)

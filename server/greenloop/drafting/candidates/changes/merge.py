@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from greenloop.core.python.ast_source import parse_module
-from greenloop.core.python.names import bound_names
+from greenloop.core.python.names import defined_names
 from greenloop.core.records.attempt import Candidate
 
 
@@ -38,16 +37,11 @@ def lay_over(lower: Candidate, upper: Candidate) -> Candidate:
         for region, text in lower.texts.items()
         if region not in upper.texts and not any(region.overlaps(each) for each in upper.texts)
     }
-    replaced = {name for text in upper.helpers for name in _defined_names(text)}
-    kept = [text for text in lower.helpers if not replaced & _defined_names(text)]
+    replaced = {name for text in upper.helpers for name in defined_names(text)}
+    kept = [text for text in lower.helpers if not replaced & defined_names(text)]
     return Candidate(
         texts=kept_texts | dict(upper.texts),
         imports=tuple(dict.fromkeys((*lower.imports, *upper.imports))),
         helpers=(*kept, *upper.helpers),
         originals={**lower.originals, **upper.originals},
     )
-
-
-def _defined_names(helper: str) -> set[str]:
-    module = parse_module(helper)
-    return set() if isinstance(module, SyntaxError) else {name for node in module.body for name in bound_names(node)}

@@ -90,9 +90,13 @@ def _suspicions(problem: Problem, candidate: Candidate, files: Mapping[str, str]
 def find_suspicion(text: str, region: Region, shown_examples: Sequence[ShownExample], prose: str) -> Suspicion | None:
     """A sign that a function of this module memorises known examples; `prose` is that of its docstring."""
     module = parse_module(with_plain_ends(text))
-    function = _function(module, plain_name(region.qualname))
-    if isinstance(module, SyntaxError) or function is None:
+    if isinstance(module, SyntaxError):
         return None
+    wanted = plain_name(region.qualname)
+    functions = [node for name, node in find_definitions(module.body) if name == wanted and isinstance(node, FUNCTIONS)]
+    if not functions:
+        return None
+    function = functions[-1]
     calls = [(each, inputs) for each in shown_examples if (inputs := bind_arguments(function, each)) is not None]
     if not calls or any(isinstance(node, ast.Yield | ast.YieldFrom) for node in ast.walk(function)):
         return None
@@ -133,15 +137,6 @@ def find_suspicion(text: str, region: Region, shown_examples: Sequence[ShownExam
         f"It may have memorised {len(memorised)} of {len(shown_examples)} examples: {entry.code} in line {entry.line}."
     )
     return Suspicion(sentence=sentence, certain=False, line=entry.line)
-
-
-def _function(module: ast.Module | SyntaxError, name: str) -> Function | None:
-    if isinstance(module, SyntaxError):
-        return None
-    functions = [
-        node for qualname, node in find_definitions(module.body) if qualname == name and isinstance(node, FUNCTIONS)
-    ]
-    return functions[-1] if functions else None
 
 
 # -- functions that ignore their parameters ---------------------------------------------------------------------
