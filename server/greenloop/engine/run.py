@@ -13,18 +13,19 @@ from functools import partial
 from pathlib import Path
 
 from greenloop.core import entry_points, registry
-from greenloop.core.budget import BudgetExceededError
-from greenloop.core.compose import compose
+from greenloop.core.budget import BudgetExceededError, count_prompt_tokens
+from greenloop.core.compose import compose, region_text
 from greenloop.core.election import WITHOUT_MODEL, elect_nearest
 from greenloop.core.errors import CannotVerifyError, ModelError, SandboxBrokenError, SettingsError
-from greenloop.core.events import Event, Specified, Started
+from greenloop.core.estimate import EMBEDDED, estimate_run
+from greenloop.core.events import Event, Specified, Started, Tested
 from greenloop.core.ports import Model, Tools, User, slots
 from greenloop.core.records.attempt import Attempt, Draft, Move
-from greenloop.core.records.model import ChatRequest, ModelKind, Reply, Role
+from greenloop.core.records.model import ChatRequest, InfillRequest, ModelKind, Reply, Role
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Spec
-from greenloop.core.records.usage import Room
+from greenloop.core.records.usage import Estimate, PastRun, Room
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import Baseline, RunState
 from greenloop.drafting.candidates.answers.changed_regions import with_file
@@ -34,8 +35,8 @@ from greenloop.engine import designed_tests, improve
 from greenloop.engine.baseline.related_trace import RelatedTrace
 from greenloop.engine.conversation.conversation import Conversation
 from greenloop.engine.feedback import Feedback
-from greenloop.engine.first_prompt import estimate_from_prompt, first_move
 from greenloop.engine.history import provenance
+from greenloop.engine.history.rows import store_problem
 from greenloop.engine.history.store import History
 from greenloop.engine.history.unsolved_run import UnsolvedRun
 from greenloop.engine.loop import loop
@@ -44,7 +45,6 @@ from greenloop.engine.loop.parts import Parts, Rank, keep_order
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.outcome import OutcomeBuilder, build_stopped, stop_reason, with_withdrawn
 from greenloop.engine.presets import Preset
-from greenloop.engine.recorder import RunRecorder
 from greenloop.engine.run_workspace import RunWorkspace
 from greenloop.engine.specify import build_voting, specify
 from greenloop.engine.timing import Stopwatch
@@ -59,6 +59,8 @@ from greenloop.verdict.case_runs import Change, Files
 from greenloop.verdict.verifier import Verifier
 from greenloop_sandbox import Sandbox
 
+SHORT_ANSWER = 60  # lower bound for the tokens of an answer, as a stub is shorter than its implementation
+FIRST_DRAFT = Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)
 ROOM = 6000  # tokens of a prompt that has room for several suspects and the outline of their files
 
 
@@ -145,7 +147,7 @@ class RefineRun:
         with History.open(
             self.history, keep=self.context.settings.history.runs, warn=self.context.report_status
         ) as history:
-            return await self._refine(drafter, RunRecorder(history=history, forward=emit))
+            return await self._refine(drafter, history, emit)
 
     async def _before_search(self, outcome: Outcome) -> Outcome:
         """Adds what models used to the outcome of a request that ended before the search."""
@@ -204,33 +206,57 @@ class RefineRun:
         await self.calls.drafter()
         problem = self._with_scope(problem)
         await self.calls.gather_context(problem.opened(()), self.tools)
-        draft = Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)
-        request = self.calls.request(problem.opened(()), draft, self.state.attempts)
         try:
-            reply = await self.calls.ask_early(replace(request, seed=1))
+            reply = await self.calls.ask_early(replace(self._first_request(problem), seed=1))
         except BudgetExceededError:
             return None
-        attempt = read_answer(problem, 1, draft, self.state.attempts, reply).attempt
+        attempt = read_answer(problem, 1, FIRST_DRAFT, self.state.attempts, reply).attempt
         texts = compose(problem, attempt.candidate) if attempt.candidate else {}
         return texts if attempt.candidate and not check(problem, attempt.candidate, texts, parent=None) else None
 
-    async def _refine(self, drafter: Model, recorder: RunRecorder) -> Outcome:
-        """Runs the loop and completes its outcome; the history always gets the run's start and end."""
-        state, parts = self.state, self.parts(recorder.emit)
+    def _first_request(self, problem: Problem) -> ChatRequest | InfillRequest:
+        """The first full prompt of the run, whether or not it is ever sent."""
+        return self.calls.request(problem.opened(()), FIRST_DRAFT, self.state.attempts)
+
+    def _estimate(self, past: Sequence[PastRun], prompt: int, drafter: Model) -> Estimate:
+        """Estimates the run by similar ones and the tokens of its first prompt."""
+        problem = self.state.problem
+        code_tokens = sum(drafter.count_tokens(region_text(problem, region)) for region in problem.regions)
+        return estimate_run(
+            past,
+            prompt_tokens=prompt,
+            answer_tokens=min(max(code_tokens, SHORT_ANSWER), self.context.settings.answer.tokens),
+            limit=self.state.ledger.budget.tokens,
+            speeds=EMBEDDED if drafter.name == "local" else None,
+        )
+
+    async def _refine(self, drafter: Model, history: History, forward: Callable[[Event], None]) -> Outcome:
+        """Runs the loop and completes its outcome; the history always gets the run's start and end.
+
+        An event is passed on only after its attempt was stored.
+        """
+        state, number = self.state, None
+
+        def emit(event: Event) -> None:
+            if isinstance(event, Tested):
+                history.save_attempt(number, event.attempt)
+            forward(event)
+
+        parts = self.parts(emit)
         (baseline,) = state.attempts
         await self._know_files_of_earlier()
         basis = await self.workspace.basis()
-        recorder.start(
-            state.problem,
-            baseline,
+        number = history.start_run(
+            state.problem.root,
             self.context.target.selector,
             preset=self.preset.name,
             model=drafter.name,
             sandbox=self.context.session.name,
             basis=basis,
-            goal=self.context.goal.words if self.context.goal else "",
             kind=self.calls.kind(state.attempts),
         )
+        history.save_problem(number, store_problem(state.problem, self.context.goal.words if self.context.goal else ""))
+        history.save_attempt(number, baseline)
         foundation = _foundation(state.problem)
         self.related_trace = RelatedTrace(
             state=state,
@@ -239,9 +265,8 @@ class RefineRun:
             seconds=self.context.settings.suite.seconds,
         )
         move, prompt = await self._first_move()
-        past = await asyncio.to_thread(
-            recorder.record_first_move, model=drafter.name, preset=self.preset.name, move=move, prompt=prompt
-        )
+        past = await asyncio.to_thread(history.similar_runs, drafter.name, self.preset.name, move)
+        history.save_start(number, move=move, prompt=prompt)
         self._go_on(basis)
         started = Started(
             problem=state.problem,
@@ -251,28 +276,27 @@ class RefineRun:
             sandbox=self.context.session.name,
             attempts=state.ledger.budget.attempts,
             kind=self.calls.kind(state.attempts),
-            estimate=estimate_from_prompt(state, past, prompt, drafter, self.context.settings.answer.tokens)
-            if slots(drafter)
-            else None,
-            run=recorder.number,
+            estimate=self._estimate(past, prompt, drafter) if slots(drafter) else None,
+            run=number,
         )
         try:
             self.related_trace.start()
-            outcome = await self._loop(started, parts, recorder)
+            outcome = await self._loop(started, parts, emit)
         except asyncio.CancelledError:
             cancelled = build_stopped(state.attempts, StopReason.CANCELLED, "Cancelled.")
-            recorder.finish(self._builder().complete(cancelled, state))
+            history.finish_run(number, self._builder().complete(cancelled, state))
             if _foundation(state.problem) != foundation:
-                recorder.history.set_basis(recorder.number, await asyncio.shield(self.workspace.basis()))
+                history.set_basis(number, await asyncio.shield(self.workspace.basis()))
             raise
         finally:
             await asyncio.shield(self.related_trace.stop())
             withdrawn = await asyncio.shield(self.conversation.withdraw())
         outcome = with_withdrawn(self._builder().complete(outcome, state), withdrawn)
         usage = replace(outcome.usage, test_seconds=self.watch.seconds)
-        outcome = await self.workspace.with_tests(replace(outcome, run=recorder.number, usage=usage))
-        is_changed = _foundation(state.problem) != foundation
-        recorder.finish(outcome, await self.workspace.basis() if is_changed else None)
+        outcome = await self.workspace.with_tests(replace(outcome, run=number, usage=usage))
+        if _foundation(state.problem) != foundation:
+            history.set_basis(number, await self.workspace.basis())
+        history.finish_run(number, outcome)
         return outcome
 
     async def _know_files_of_earlier(self) -> None:
@@ -295,10 +319,10 @@ class RefineRun:
         self.context.report_status(f"going on after attempt {last} of run {self.earlier.number}")
         self.state.go_on_from(self.earlier.attempts)
 
-    async def _loop(self, started: Started, parts: Parts, recorder: RunRecorder) -> Outcome:
+    async def _loop(self, started: Started, parts: Parts, emit: Callable[[Event], None]) -> Outcome:
         """Runs the loop; a model or sandbox error midway ends the run with its message."""
         try:
-            return await loop.refine(self.state, started, parts, recorder.emit)
+            return await loop.refine(self.state, started, parts, emit)
         except (ModelError, CannotVerifyError) as error:
             if isinstance(error, SandboxBrokenError):
                 await sandbox_selection.suggest_other(error, self.context.settings, self.context.session.name)
@@ -347,7 +371,9 @@ class RefineRun:
         """The first move of the run, and the tokens of its first whole prompt; a conversation begins with it."""
         state = self.state
         if not self._converses(state.attempts):
-            return first_move(state, self._plan(state.problem, state.attempts), self.calls)
+            planned = self._plan(state.problem, state.attempts)
+            prompt = count_prompt_tokens(self._first_request(state.problem), self.calls.count_tokens)
+            return (planned[0].move if planned else Move.DRAFT), prompt
         self.conversation.ask_ahead(state.attempts[0])
         return Move.TURN, await self.conversation.prompt_tokens()
 
