@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes vscode-client/constraints.txt: what greenloop[local] needs, with hashes, for every platform and Python.
+"""Writes vscode-client/constraints.txt: what greenloop[local,mcp] needs, with hashes, for every platform and Python.
 
 The versions are those of constraints.txt; what only other platforms need is resolved. Needs `uv` on PATH (a package
 of PyPI); run it when pyproject.toml or constraints.txt has changed.
@@ -15,12 +15,22 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "vscode-client" / "constraints.txt"
 COMMAND = ["uv", "pip", "compile", "--quiet", "--universal", "--generate-hashes", "--no-header", "--no-annotate"]
-HEAD = "# Written by scripts/hashed_constraints.py. For greenloop[local]; the extension installs these.\n"
+HEAD = "# Written by scripts/hashed_constraints.py. For greenloop[local,mcp]; the extension installs these.\n"
 
 
 def main() -> int:
     """The exit code of uv."""
-    wanted = ["--python-version", "3.11", "--extra", "local", "-c", "constraints.txt", "pyproject.toml"]
+    wanted = [
+        "--python-version",
+        "3.11",
+        "--extra",
+        "local",
+        "--extra",
+        "mcp",
+        "-c",
+        "constraints.txt",
+        "pyproject.toml",
+    ]
     done = subprocess.run([*COMMAND, *wanted], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode == 0:
         TARGET.write_text(HEAD + done.stdout, encoding="utf-8")

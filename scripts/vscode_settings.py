@@ -91,6 +91,33 @@ PAGES: dict[str, tuple[str, ...]] = {
     ),
 }
 
+# The words of VS Code's page, where those of docs/settings.md are for files and terminals.
+WORDS = {
+    "preset": "How fixes are searched: `default`, or another preset (command *greenloop: Choose Preset*).",
+    "attempts": "How many times a model may try; 0: as many as the preset says.",
+    "seconds": "How many seconds a refinement may take. A quarter of them, at most 60, is kept to prove its result.",
+    "ask": "How many times a refinement may ask you whether a generated test is right.",
+    "spec.human": "Show each change that passes, so that you accept it or say what is wrong.",
+    "editor.runs": "How many refinements run at the same time; others wait.",
+    "editor.lens": "Show actions above tests and functions: run, refine, the last result.",
+    "editor.save": "When a file is saved, run the tests that it affects in the sandbox.",
+    "model": "The model that writes code: `local` (embedded), `ollama/llama3.2`, `openai/gpt-4o`, `editor` (the "
+    "editor's own). Empty: the embedded one if it is downloaded, else one of Ollama. The command *greenloop: "
+    "Choose Model* sets it.",
+    "model.kind": "How much the model can do: a `small` one gets small questions, a `capable` one the whole failure, "
+    "and it may look around in the project. `auto`: models on this machine below 14 billion parameters are small.",
+    "tokens": "How many tokens a refinement may use, of prompts and answers together.",
+    "cost": "How many US dollars a refinement may cost; 0: no limit.",
+    "escalation.models": "Models that take over, one after the other, when attempts keep failing.",
+    "sandbox.kind": "The sandbox of the tests. `auto`: bubblewrap, else Docker or podman. `ray` splits long runs among "
+    "the nodes of a Ray cluster. `none`: no isolation; it also needs `sandbox.unsafe` in greenloop's own file.",
+    "sandbox.seconds": "How many seconds the tests of one attempt may take.",
+    "sandbox.memory": "How much memory the tests may use, in MiB.",
+    "sandbox.processes": "How many processes and threads the tests may have at the same time.",
+    "sandbox.network": "Let tests reach the network; every result then says so.",
+    "suite.seconds": "How many seconds the related tests may take, which a change must not break.",
+}
+
 
 def configuration() -> list[dict[str, Any]]:
     """`contributes.configuration`: the pages with their settings, in order."""
@@ -124,7 +151,7 @@ def _property(key: str, kind: Any, default: Any, metadata: Mapping[str, Any]) ->
             entry[name] = _number(metadata[word])
     entry["default"] = _number(default)
     entry["scope"] = "machine" if USERS_OWN.fullmatch(key) else "resource"
-    entry["markdownDescription"] = metadata["doc"]
+    entry["markdownDescription"] = WORDS.get(key, metadata["doc"])
     return entry
 
 

@@ -28,7 +28,8 @@ def test_versions_are_those_of_constraints() -> None:
 def test_every_dependency_is_carried_and_fits() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     carried = pins(ROOT / "vscode-client" / "constraints.txt")
-    wanted = [Requirement(line) for line in [*project["dependencies"], *project["optional-dependencies"]["local"]]]
+    extras = project["optional-dependencies"]
+    wanted = [Requirement(line) for line in [*project["dependencies"], *extras["local"], *extras["mcp"]]]
     for requirement in wanted:
         assert requirement.specifier.contains(carried[canonicalize_name(requirement.name)]), requirement
 

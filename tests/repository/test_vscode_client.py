@@ -7,6 +7,7 @@ import re
 import struct
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
@@ -167,17 +168,47 @@ def test_one_file_asks_the_editors_model():
     assert [path.name for path, text in SOURCES.items() if re.search(asks, text)] == ["editorModel.ts"]
 
 
+def rows_of(png: bytes) -> list[list[int]]:
+    """The rows of a picture of 128 by 128, each 4 bytes a pixel."""
+    data, at = b"", 8
+    while at < len(png):
+        (size,) = struct.unpack(">I", png[at : at + 4])
+        data += png[at + 8 : at + 8 + size] if png[at + 4 : at + 8] == b"IDAT" else b""
+        at += 12 + size
+    raw, rows = zlib.decompress(data), [[0] * 512]
+    for start in range(0, len(raw), 513):
+        kind, row, above = raw[start], list(raw[start + 1 : start + 513]), rows[-1]
+        for i in range(512):
+            left, up, corner = (row[i - 4] if i >= 4 else 0), above[i], (above[i - 4] if i >= 4 else 0)
+            nearest = min((left, up, corner), key=lambda each: abs(left + up - corner - each))
+            row[i] = (row[i] + (0, left, up, (left + up) // 2, nearest)[kind]) % 256
+        rows.append(row)
+    assert len(rows) == 129
+    return rows[1:]
+
+
 def test_the_icon_is_as_the_marketplace_wants_it():
-    head = (CLIENT / MANIFEST["icon"]).read_bytes()[:24]
-    assert head[:8] == b"\x89PNG\r\n\x1a\n"
-    assert struct.unpack(">II", head[16:24]) == (128, 128)
+    png = (CLIENT / MANIFEST["icon"]).read_bytes()
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+    # 128 by 128, 8 bits of red, green, blue and alpha, not interlaced.
+    assert struct.unpack(">IIBBBBB", png[16:29]) == (128, 128, 8, 6, 0, 0, 0)
+    assert [row for row, pixels in enumerate(rows_of(png)) if not any(pixels[3::4])] == [], "rows without a picture"
 
 
 def test_the_walkthrough_shows_what_is_there():
     (walkthrough,) = CONTRIBUTES["walkthroughs"]
-    assert [step["id"] for step in walkthrough["steps"]] == ["model", "sandbox", "sample"]
+    assert [step["id"] for step in walkthrough["steps"]] == ["install", "model", "sandbox", "sample"]
     for step in walkthrough["steps"]:
-        assert (CLIENT / step["media"]["markdown"]).is_file()
+        media = step["media"]
+        assert all((CLIENT / name).is_file() for name in (media.get("image") or {"": media.get("markdown")}).values())
+
+
+def test_the_pictures_of_the_page_exist():
+    named = re.findall(r"\]\((media/[^)]+)\)", (CLIENT / "README.md").read_text(encoding="utf-8"))
+    assert len(named) >= 6
+    assert [name for name in named if not (CLIENT / name).is_file()] == []
+    themes = {name.rpartition("-")[2] for name in named}
+    assert themes == {"light.png", "dark.png"}
 
 
 def test_the_licence_is_the_houses():

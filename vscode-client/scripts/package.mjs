@@ -2,7 +2,7 @@
 
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { copyFile, mkdir, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { copyFile, cp, mkdir, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -10,6 +10,8 @@ import { promisify } from "node:util";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const REPOSITORY = path.dirname(path.resolve(ROOT));
 const SERVER = path.join(ROOT, "server");
+/** A copy of what is packed, with a README of its own. */
+const STAGE = path.join(ROOT, ".vscode-test/package");
 const MAX_BYTES = 3_000_000;
 const run = promisify(execFile);
 
@@ -41,9 +43,28 @@ async function buildWheel(version) {
   throw new Error("Building the wheel needs a Python with hatch-vcs, build or pip; set PYTHON to one.");
 }
 
+/**
+ * The extension's page shows pictures from https addresses alone: those of the repository, of this version.
+ * While the repository has no address, the page has no pictures, so that none is broken.
+ */
+async function stage({ repository, version }) {
+  await rm(STAGE, { recursive: true, force: true });
+  await mkdir(STAGE, { recursive: true });
+  for (const name of ["dist", "media", "sample", "server", "package.json", "CHANGELOG.md", "LICENSE", ".vscodeignore"]) {
+    await cp(path.join(ROOT, name), path.join(STAGE, name), { recursive: true });
+  }
+  const readme = await readFile(path.join(ROOT, "README.md"), "utf8");
+  const hasAddress = !repository.url.includes("/OWNER/");
+  await writeFile(path.join(STAGE, "README.md"), hasAddress ? readme : readme.replace(/^!\[.*\n\n?/gm, ""));
+  const address = repository.url.replace(/\.git$/, "");
+  const place = (kind) => `${address}/${kind}/v${version}/${repository.directory}`;
+  return hasAddress ? ["--baseContentUrl", place("blob"), "--baseImagesUrl", place("raw")] : ["--no-rewrite-relative-links"];
+}
+
 /** Returns the path of the finished .vsix. */
 export async function pack() {
-  const { name, version } = JSON.parse(await readFile(path.join(ROOT, "package.json"), "utf8"));
+  const manifest = JSON.parse(await readFile(path.join(ROOT, "package.json"), "utf8"));
+  const { name, version } = manifest;
   await rm(SERVER, { recursive: true, force: true });
   await mkdir(SERVER, { recursive: true });
   const built = await buildWheel(version);
@@ -57,9 +78,9 @@ export async function pack() {
   await run(process.execPath, ["scripts/build.mjs"], { cwd: ROOT });
 
   const vsix = path.join(ROOT, `${name}-${version}.vsix`);
-  const flags = ["--no-dependencies", "--allow-missing-repository", "--no-rewrite-relative-links", "--out", vsix];
+  const flags = ["--no-dependencies", ...(await stage(manifest)), "--out", vsix];
   const vsce = path.join(ROOT, "node_modules/@vscode/vsce/vsce");
-  const { stdout, stderr } = await run(process.execPath, [vsce, "package", ...flags], { cwd: ROOT });
+  const { stdout, stderr } = await run(process.execPath, [vsce, "package", ...flags], { cwd: STAGE });
   if (/warning/i.test(stdout + stderr)) {
     throw new Error(`vsce warns:\n${stdout}${stderr}`);
   }

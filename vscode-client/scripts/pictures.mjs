@@ -1,12 +1,11 @@
-// Copies the pictures of the last test run to media/, where the README shows them.
+// Copies pictures of the last `GREENLOOP_PICTURES=1 npm test user` to media/: those that the README or the walkthrough shows.
 
-import { cp, readdir } from "node:fs/promises";
+import { cp, readFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const pictures = path.join(ROOT, ".vscode-test/pictures");
-
-const names = await readdir(pictures).catch(() => []);
-for (const name of names) await cp(path.join(pictures, name), path.join(ROOT, "media", name));
-console.log(names.length > 0 ? names.join("\n") : "There are no pictures yet; run: npm test user");
+const texts = await Promise.all(["README.md", "package.json"].map((name) => readFile(path.join(ROOT, name), "utf8")));
+const names = new Set(texts.join().match(/(?<=media\/)[\w-]+-(light|dark)\.png/g));
+for (const name of names) await cp(path.join(ROOT, ".vscode-test/pictures", name), path.join(ROOT, "media", name));
+console.log([...names].join("\n"));

@@ -10,6 +10,9 @@ import { type AttemptFiles, METHODS, type RefineReply, type Run, type ShortAnswe
 import { runStoreOf } from "./runStore";
 import { errorMessage, waitForClient } from "./serverRequests";
 
+/** Runs are reported at most every 0.2 seconds. */
+const LAST_STATE_MS = 2000;
+
 /** A node id (`test_m.py::test_double`), a function (`m.py::double`), or a position in a document. */
 export type AgentTarget = { test: string } | { uri: string; position: { line: number; character: number } };
 
@@ -34,15 +37,24 @@ export async function refine(
   const before = new Set(runs.running);
   const uri = "test" in target ? await documentUri(target.test) : target.uri;
   let mine: Run | undefined;
+  let notifyOver = (): void => undefined;
+  const over = new Promise<void>((resolve) => (notifyOver = resolve));
   const changes = runs.onDidChange(() => {
     const current = mine === undefined ? runs.running.find((run) => run.uri === uri && !before.has(run)) : runs.find(mine);
     if (current !== undefined) {
       mine = current;
       onProgress(current);
+      if (current.phase === "over") {
+        notifyOver();
+      }
     }
   });
   try {
     const reply = await send<RefineReply>(host, METHODS.refine, { ...target, uri }, token);
+    if (mine !== undefined && !("text" in reply)) {
+      // The last state of the run follows the reply.
+      await Promise.race([over, new Promise((resolve) => setTimeout(resolve, LAST_STATE_MS))]);
+    }
     const run = mine;
     return { ...("text" in reply ? reply : { text: await describeEnd(host, reply, run), verified: reply.verified === "verified" }), ...(run && { run }) };
   } finally {
@@ -58,7 +70,7 @@ async function describeEnd(host: Host, reply: RefineReply, run: Run | undefined)
     return [`Not solved after ${attempts}: ${state}.`, last && `Last attempt: ${formatAttempt(last)}. ${last.message}`].filter(Boolean).join("\n");
   }
   if (run?.result == null) {
-    return "It passes already; nothing was changed.";
+    return reply.reason === "already-green" ? "It passes already; nothing was changed." : `Solved after ${attempts}: ${state}.`;
   }
   const { uri, target, result } = run;
   const changed = await host.client()?.sendRequest<AttemptFiles>(METHODS.attempt, { uri, target, attempt: result });

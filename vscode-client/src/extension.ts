@@ -10,6 +10,7 @@ import { register as registerChooseModel } from "./features/chooseModel";
 import { register as registerCommands } from "./features/commands";
 import { register as registerDiff } from "./features/diff";
 import { register as registerEditorModel } from "./features/editorModel";
+import { register as registerFirstRun } from "./features/firstRun";
 import { register as registerMarkdownPages } from "./features/markdownPages";
 import { register as registerMcpServer } from "./features/mcpServer";
 import { register as registerProgress } from "./features/progress";
@@ -35,6 +36,7 @@ const FEATURES: readonly RegisterFeature[] = [
   registerMarkdownPages,
   registerRefusals,
   registerProgress,
+  registerFirstRun,
   registerReview,
   registerSample,
   registerApiKeys,

@@ -59,11 +59,11 @@ async function pipRequirements(host: Host, python: Python, folder: string): Prom
     const file = join(folder, "requirements.txt");
     const hash = (await readFile(join(bundled, "greenloop.sha256"), "utf8")).trim();
     const pins = await readFile(join(bundled, "constraints.txt"), "utf8");
-    await writeFile(file, `greenloop[local] @ ${wheelUrl} --hash=sha256:${hash}\n${pins}`);
+    await writeFile(file, `greenloop[local,mcp] @ ${wheelUrl} --hash=sha256:${hash}\n${pins}`);
     return ["--require-hashes", "-r", file];
   }
   host.log.warn(`There are no hashes for Python 3.${minor}: pip does not check the downloaded packages against hashes.`);
-  return [`greenloop[local] @ ${wheelUrl}`];
+  return [`greenloop[local,mcp] @ ${wheelUrl}`];
 }
 
 async function createEnvironment({ host, token, report }: Installation): Promise<void> {

@@ -138,6 +138,7 @@ export class Session implements Host {
   setServerStatus(state: ServerStatus["state"], message: string): void {
     this.serverStatus = { state, message };
     void vscode.commands.executeCommand("setContext", "greenloop.ready", state === "ready");
+    void vscode.commands.executeCommand("setContext", "greenloop.failed", state === "error");
     this.didChangeServerStatus.fire(this.serverStatus);
   }
 

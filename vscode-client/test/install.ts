@@ -11,7 +11,7 @@ import { until } from "./support/until";
 import type { CodeServer } from "./support/vscodeServer";
 import type { Window } from "./support/window";
 
-/** Seconds to download and install about seventy packages. */
+/** Seconds to download and install about sixty packages. */
 const INSTALL_SECONDS = 400;
 
 async function play(window: Window, code: CodeServer, step: (name: string) => void): Promise<void> {
@@ -60,6 +60,6 @@ async function play(window: Window, code: CodeServer, step: (name: string) => vo
 
 const withoutGreenloop = { PYTHONPATH: "", PATH: "/usr/local/bin:/usr/bin:/bin" };
 
-runStories("installing greenloop", [
-  { setup: { machine: { "greenloop.python": "" }, environment: withoutGreenloop, files: failingProject("twice") }, play },
-]);
+runStories("installing greenloop", {
+  install: { setup: { machine: { "greenloop.python": "" }, environment: withoutGreenloop, files: failingProject("twice") }, play },
+});

@@ -54,8 +54,8 @@ async function play(window: Window, code: CodeServer, step: (name: string) => vo
   await waitForStatus(/ready/);
 }
 
-runStories("the Python extension", [
-  {
+runStories("the Python extension", {
+  interpreter: {
     setup: {
       machine: { "greenloop.python": "" },
       environment: { PYTHONPATH: "", PATH: "/usr/local/bin:/usr/bin:/bin" },
@@ -65,4 +65,4 @@ runStories("the Python extension", [
     prepare,
     play,
   },
-]);
+});

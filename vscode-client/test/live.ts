@@ -50,5 +50,5 @@ async function refineSample(window: Window, code: CodeServer, step: (name: strin
 const weights = path.join(process.env["XDG_CACHE_HOME"] ?? path.join(os.homedir(), ".cache"), "greenloop", "models");
 const hasWeights = fs.existsSync(weights) && fs.readdirSync(weights).some((name) => name.endsWith(".gguf"));
 const isRequired = (process.env["GREENLOOP_REQUIRE"] ?? "").split(",").includes("model");
-if (hasWeights || isRequired) runStories("the embedded model", [story]);
+if (hasWeights || isRequired) runStories("the embedded model", { story });
 else console.log("skipped: the embedded model's weights are not here; install: greenloop model pull");

@@ -1,9 +1,10 @@
 // The extension as a user sees it: a real window in Chromium, packaged extension, real server, scripted model.
 
 import { runStories } from "./support/stories";
+import { firstRun } from "./user/firstRun";
 import { improve } from "./user/improve";
 import { capable } from "./user/looks";
 import { review } from "./user/review";
 import { story } from "./user/story";
 
-runStories("Chromium", process.env["GREENLOOP_TEST_STORIES"] ? [story, capable] : [story, capable, review, improve]);
+runStories("Chromium", { story, capable, firstRun }, { review, improve });

@@ -28,7 +28,7 @@ export const register: RegisterFeature = (host) => {
     return {
       prepareInvocation: ({ input }) => ({
         invocationMessage: activity,
-        confirmationMessages: { title: "greenloop", message: new vscode.MarkdownString().appendText(`${question} ${what(input)}`) },
+        confirmationMessages: { title: "greenloop", message: new vscode.MarkdownString(question).appendCodeblock(what(input), "text") },
       }),
       invoke: async ({ input }, token) => new ToolResult([new TextPart(await answer(input, token))]),
     };

@@ -54,7 +54,7 @@ async function showRefinement(host: Host, target: AgentTarget, stream: vscode.Ch
   const showAttempts = (run: Run): void => {
     const attempts = modelAttempts(run);
     attempts.slice(shown).forEach((attempt) => {
-      stream.markdown(new vscode.MarkdownString("- ").appendText(`${attemptName(attempt.attempt)} (${attempt.model}): ${formatAttempt(attempt)}`).appendMarkdown("\n"));
+      stream.markdown(`- ${attemptName(attempt.attempt)}: \`${formatAttempt(attempt).replaceAll("`", "'")}\`\n`);
     });
     shown = attempts.length;
     if (run.phase !== "over" && run.said !== said) {

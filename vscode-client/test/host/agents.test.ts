@@ -59,7 +59,7 @@ story("the editor's agents explain, refine and verify with a confirmation each, 
   }
 });
 
-test("a tool that is cancelled ends its run, and one that cannot run says why", async () => {
+test("an agent's tool that is cancelled ends its run, and one that cannot run says why", async () => {
   const { host } = await extensionApi();
   const ended = async (): Promise<boolean> => (await host.client()?.sendRequest<number>("workspace/executeCommand", { command: "greenloop.cancel", arguments: [] })) === 0;
   prepareProject([modelAnswer(waitingFunction("halted", "x * 2", createGate("halted")))], failingProject("halted"));
@@ -85,7 +85,7 @@ function recorder(): { stream: vscode.ChatResponseStream; shown: string[]; butto
   return { stream: stream as unknown as vscode.ChatResponseStream, shown, buttons };
 }
 
-story("the chat participant shows the attempts of a refinement as they come, then buttons for its result", async () => {
+story("the chat's agent @greenloop shows the attempts of a refinement as they come, then buttons for its result", async () => {
   const { respond } = await extensionApi();
   const { token } = new vscode.CancellationTokenSource();
   prepareProject([modelAnswer(functionSource("chatted", "x * 3")), modelAnswer(functionSource("chatted", "x * 2"))], failingProject("chatted"));
@@ -106,7 +106,7 @@ story("the chat participant shows the attempts of a refinement as they come, the
   await respond({ command: "refine", prompt: "", references: [] }, stream, token);
   await waitForText(module, functionSource("chatted", "x * 2"));
   const text = shown.join("\n");
-  assert.match(text, /attempt 1 .*0\/1 AssertionError[^]*attempt 2 .*1\/1[^]*Solved after 2 attempts/);
+  assert.match(text, /- attempt 1: `0\/1 AssertionError.*`\n[^]*- attempt 2: `1\/1.*`\n[^]*Solved after 2 attempts/);
   assert.match(text, /^… /m);
   assert.deepEqual(buttons.map((each) => each.command), ["greenloop.here.diff", "greenloop.here.attempts"]);
   const [diff] = buttons;
@@ -117,8 +117,10 @@ story("the chat participant shows the attempts of a refinement as they come, the
 
 story("agent mode finds greenloop's MCP server", async () => {
   await extensionApi();
-  await askWindow("run", "MCP: List Servers");
-  await askWindow("see-pick", "greenloop");
+  void vscode.commands.executeCommand("workbench.mcp.listServer");
+  await askWindow("answer", "greenloop");
+  await askWindow("answer", "Start Server");
+  await until("the server's tools", () => lm.tools.some((each) => each.name.includes("report_impossible")), () => lm.tools.map((each) => each.name));
 });
 
 test("an editor without the API for agents gets no tools, no server and no participant", () => {

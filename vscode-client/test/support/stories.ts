@@ -40,11 +40,14 @@ async function playStory({ setup, prepare, play: play }: Story): Promise<void> {
   }
 }
 
-/** Runs all stories and sets the exit code. */
-export function runStories(kind: string, stories: Story[]): void {
+/** Runs these stories, with `others` unless only those that show a promise are wanted, and sets the exit code. */
+export function runStories(kind: string, stories: Record<string, Story>, others: Record<string, Story> = {}): void {
   const began = Date.now();
+  const words = process.env["GREENLOOP_TEST_ONLY"] ?? "";
   const all = async (): Promise<void> => {
-    for (const each of stories) await playStory(each);
+    for (const [name, each] of Object.entries({ ...stories, ...(process.env["GREENLOOP_TEST_STORIES"] ? {} : others) })) {
+      if (name.includes(words)) await playStory(each);
+    }
   };
   all().then(
     () => console.log(`${kind}: ${((Date.now() - began) / 1000).toFixed(1)} s`),

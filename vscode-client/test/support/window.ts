@@ -5,11 +5,14 @@ import * as path from "node:path";
 
 import { type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
 
-import { CHROMIUM, FAILURES, makeTempFolder } from "./paths";
+import { CHROMIUM, FAILURES, makeTempFolder, PICTURES } from "./paths";
 import { TIMEOUT_SECONDS } from "./until";
 
 const OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"];
 const QUIET = ["--disable-background-networking", "--disable-component-update", "--disable-sync"];
+
+/** Of a window that does not come to rest. */
+const MOST_PICTURES = 8;
 
 export class Window {
   private constructor(
@@ -48,9 +51,26 @@ export class Window {
     fs.rmSync(this.profile, { recursive: true, force: true, maxRetries: 5 });
   }
 
+  /** Pictures of what the window shows, `NAME-light.png` and `NAME-dark.png`; the theme has to follow the system's. */
+  async pictures(name: string): Promise<void> {
+    if (!process.env["GREENLOOP_PICTURES"]) return;
+    for (const [colorScheme, kind] of [["dark", "vs-dark"], ["light", "vs"]] as const) {
+      await this.page.emulateMedia({ colorScheme });
+      await this.page.locator(`.monaco-workbench.${kind}`).waitFor();
+      // Colours and places follow in the next frames: until two pictures are the same, or seconds are counted.
+      const file = path.join(PICTURES, `${name}-${colorScheme}.png`);
+      for (let count = 0, last = ""; count < MOST_PICTURES; count++) {
+        await this.picture(file);
+        const next = fs.readFileSync(file, "base64");
+        if (next === last) break;
+        last = next;
+      }
+    }
+  }
+
   async picture(file: string): Promise<void> {
     fs.mkdirSync(path.dirname(file), { recursive: true });
-    await this.page.screenshot({ path: file });
+    await this.page.screenshot({ path: file, animations: "disabled" });
   }
 
   /** Saves a screenshot for a failed test; returns its path. */

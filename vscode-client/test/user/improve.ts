@@ -1,8 +1,5 @@
 // A function that is right and slow: the command asks for the goal, the result shows what it gained, one undo takes it back.
 
-import * as path from "node:path";
-
-import { PICTURES } from "../support/paths";
 import { FAST_SOURCE, modelAnswer, modelScript, slowProject } from "../support/projects";
 import type { Story } from "../support/stories";
 
@@ -17,7 +14,6 @@ export const improve: Story = {
   },
   async play(window, code, step) {
     const { page } = window;
-    const picture = (name: string): Promise<void> => window.picture(path.join(PICTURES, `${name}.png`));
 
     step("the command asks what the function is to become");
     code.prepare(modelScript(modelAnswer(FAST_SOURCE)));
@@ -30,7 +26,6 @@ export const improve: Story = {
     await page.keyboard.press("Enter");
     const goal = page.locator(".quick-input-list .monaco-list-row", { hasText: "faster" });
     await goal.waitFor();
-    await picture("7-improve-goals");
     await goal.click();
     await window.notification(/Improving unique \(faster\)/).first().waitFor();
 
@@ -44,7 +39,6 @@ export const improve: Story = {
     const hover = page.locator(".monaco-hover", { hasText: "before: " });
     await hover.waitFor();
     await hover.getByText("██").first().waitFor();
-    await picture("8-improve-hover");
     await page.keyboard.press("Escape");
 
     step("one undo takes it back");

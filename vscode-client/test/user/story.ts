@@ -6,7 +6,7 @@ import * as path from "node:path";
 
 import type { Locator } from "playwright-core";
 
-import { PICTURES, writeFiles } from "../support/paths";
+import { writeFiles } from "../support/paths";
 import { descendants, languageServers } from "../support/processes";
 import { modelAnswer, modelScript, waitingFunction } from "../support/projects";
 import { sampleFiles } from "../support/sample";
@@ -22,19 +22,18 @@ const WRONG = `def fibonacci(n):\n${DOCSTRING}    numbers = [1, 1]\n${LOOP}    r
 const RIGHT = `${HEAD}${LOOP}    return numbers[:n]\n`;
 
 export const story: Story = {
-  setup: { files: { ...sampleFiles(), gate: "" }, user: { "chat.disableAIFeatures": true, "diffEditor.useInlineViewWhenSpaceIsLimited": false, "files.exclude": { gate: true, "pyproject.toml": true } } },
+  setup: { files: { ...sampleFiles(), gate: "" }, user: { "window.autoDetectColorScheme": true, "chat.disableAIFeatures": true, "diffEditor.useInlineViewWhenSpaceIsLimited": false, "files.exclude": { gate: true, "pyproject.toml": true } } },
   async play(window, code, step) {
     const before = code.read("fibonacci.py");
     const { page } = window;
     const gate = path.join(code.project, "gate");
     const waitingAnswer = waitingFunction("fibonacci", "[]", gate, DOCSTRING).replace("(x)", "(n)");
-    const picture = (name: string): Promise<void> => window.picture(path.join(PICTURES, `${name}.png`));
 
     step("a code lens is shown above the failing test");
     await window.openFile("test_fibonacci.py");
     await window.lens("Refine").first().waitFor();
     await window.goTo(8, 5);
-    await picture("1-lens");
+    await window.pictures("1-lens");
 
     step("the keyboard shortcut refines the test at the cursor, and a notification shows progress");
     writeFiles(code.folder, { model: modelScript(modelAnswer(WRONG), modelAnswer(waitingAnswer), modelAnswer(RIGHT)) });
@@ -44,14 +43,14 @@ export const story: Story = {
     await toast.locator(".monaco-button", { hasText: "Cancel" }).waitFor();
     await toast.getByText(/attempt 2/).waitFor();
     await window.lens("attempt 2/5").waitFor();
-    await picture("2-progress");
+    await window.pictures("2-progress");
 
     step("the first attempt's failure is underlined and listed among the problems");
     await page.locator(".squiggly-error").first().waitFor();
     await page.keyboard.press("Control+Shift+M");
     await window.problems("assert [1] == [0]").first().waitFor();
     await window.text("test_one").click();
-    await picture("3-attempt");
+    await window.pictures("3-attempt");
     await page.keyboard.press("Control+J");
 
     step("the hover shows a table of the attempts");
@@ -59,7 +58,7 @@ export const story: Story = {
     const table = page.locator(".monaco-hover table");
     await table.waitFor();
     assert.match(await table.innerText(), /your code/);
-    await picture("4-hover");
+    await window.pictures("4-hover");
     await page.keyboard.press("Escape");
 
     step("the result is applied");
@@ -70,7 +69,7 @@ export const story: Story = {
     await toast.waitFor({ state: "hidden" });
     await window.lens("✓ verified").first().waitFor();
     await window.text("return numbers[:n]").hover();
-    await picture("5-landed");
+    await window.pictures("5-landed");
     assert.equal(code.read("fibonacci.py"), before);
 
     step("the view lists the attempts, and a click shows one as a diff");
@@ -84,7 +83,7 @@ export const story: Story = {
     await page.locator(".monaco-diff-editor").waitFor();
     await page.locator(".tab.active", { hasText: "attempt 1 of test_one (0/1)" }).waitFor();
     await row("Attempt 1").hover();
-    await picture("6-attempts-view");
+    await window.pictures("6-attempts-view");
 
     step("one undo restores the old text, redo the new one; no problems remain");
     await window.command("Notifications: Clear All Notifications");
