@@ -16,6 +16,7 @@ from greenloop.core.text.diff import with_plain_ends
 from greenloop.verdict.beyond_tests.input_forms import is_small
 from greenloop.verdict.beyond_tests.other_inputs import LEAST_NEAR, Observation
 from greenloop.verdict.beyond_tests.special_casing import ONLY_WRITTEN, answer_of, gives_only_written
+from greenloop.verdict.beyond_tests.varied_inputs import Instance
 
 LEAST_LACKING = 2  # entries of a list; a single one may be what an `else` stands for
 PLAIN_DECORATORS = frozenset({"staticmethod", "classmethod"})
@@ -191,7 +192,7 @@ def _little(group: Sequence[Observation], before: str, after: str) -> str:
     answers = {each.new.trees for each in group if each.is_tested}
     differing = [each for each in others if each.differs]
     values = [value for each in differing for value in answer_of(each.new)]
-    if len(values) < LEAST_NEAR or any(isinstance(each, str | None) or is_small(each) for each in values[:1]):
+    if len(values) < LEAST_NEAR or isinstance(values[0], str | Instance | None) or is_small(values[0]):
         return ""
     if len({each.new.trees for each in differing} | answers) == len(answers) and len({*map(repr, values)}) == 1:
         return f"answers {len(differing)} other inputs alike"
