@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 # The goals are 58,000, 14,000 and none: in the laboratory lines cost users nothing.
-LINES = {"server/greenloop": 69_150, "sandbox/greenloop_sandbox": 15_500}
+LINES = {"server/greenloop": 69_000, "sandbox/greenloop_sandbox": 15_500}
 STEP = 500
 
 
