@@ -196,7 +196,7 @@ class Code(Peer):
 
     def serve_question(self, kind, values):
         if kind == "call":
-            module, key, is_bare, args, keywords = values
+            module, key, is_bare, args, keywords = *values[:-1], values[-1] or {}
             importlib.import_module(module)
             function = self._functions[module, key] if is_bare else self._decorated(module, key)
             with self._lines:

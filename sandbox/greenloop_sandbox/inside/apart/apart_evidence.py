@@ -109,7 +109,7 @@ class Evidence:
 
     def call(self, module, key, is_bare, args, keywords):
         self.note_call(args, keywords)
-        return self.request("call", module, key, is_bare, args, keywords)
+        return self.request("call", module, key, is_bare, args, keywords or None)
 
     def note_swallowed(self, error):
         """Code that keeps a failed assertion from failing its test proves nothing."""

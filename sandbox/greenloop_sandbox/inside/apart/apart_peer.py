@@ -20,6 +20,7 @@ from apart_rules import SHOWN, SPECIAL, CannotCross, Rules
 MOST_BYTES = 64 << 20  # of one message
 WAIT = 3.0  # seconds for the answer to another thread; it may be waiting for this one
 AT_ONCE, EXIT_AT_ONCE = "threads ask at the same time", 3
+_to_json = json.JSONEncoder(check_circular=False).encode
 _HEADER = struct.Struct(">I")
 _ANSWERS = ("return", "raise", "unfit")
 
@@ -117,7 +118,7 @@ class Peer(Objects):
             for number in encoder.states:  # the other side never gets them
                 del self.known[number]
             raise
-        body = json.dumps({"k": kind, "v": encoded, "o": encoder.states, **extra}).encode()
+        body = _to_json({"k": kind, "v": encoded, "o": encoder.states, **extra}).encode()
         if len(body) > MOST_BYTES:
             raise CannotCross("a message of %d bytes" % len(body))
         try:
@@ -138,8 +139,10 @@ class Peer(Objects):
             message = json.loads(self.wire.read(size))
         except (struct.error, OSError, ValueError, RecursionError) as error:
             raise Gone(self.why_gone(error)) from None
+        if type(message) is not dict or type(message.get("v")) is not list or type(message.get("o")) is not dict:
+            raise CannotCross("a message of unknown form")
         try:
-            self.incoming(_checked(message))
+            self.incoming(message)
             window = self._windows[-1] if self._windows else (set(), set())
             return message["k"], Decoder(self, message["o"], *window).decode_message(message["v"])
         except CannotCross:
@@ -292,12 +295,6 @@ class Peer(Objects):
         if self.is_judge:
             return await self.request_async("run", handle, roots=handle._apart_roots)
         return self.request("await", handle, roots=handle._apart_roots)
-
-
-def _checked(message):
-    if type(message) is not dict or type(message["v"]) is not list or type(message["o"]) is not dict:
-        raise CannotCross("a message of unknown form")
-    return message
 
 
 class Gone(CannotCross):

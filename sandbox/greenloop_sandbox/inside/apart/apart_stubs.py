@@ -142,7 +142,7 @@ class Separation:
         async def stub(*args, **keywords):
             peer = self.peer
             peer.note_call(args, keywords)
-            return await peer.request_async("call", module, key, is_bare, args, keywords)
+            return await peer.request_async("call", module, key, is_bare, args, keywords or None)
 
         return stub
 
