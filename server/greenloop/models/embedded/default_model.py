@@ -35,7 +35,7 @@ def missing_remedy() -> str:
     pull = catalogue.find(catalogue.DEFAULT).pull_command
     engine = "" if hardware.is_engine_installed() else f"`{installation.extra_command()}` and "
     return (
-        f"Run {engine}`{pull}` for the embedded one (1.1 GB), start Ollama, or name one with `--model`: of any "
+        f"Run {engine}`{pull}` for the embedded one (1.1 GB), start Ollama, or set `model` to one of any "
         "OpenAI-compatible server (`api.base`), or a hosted one whose key is set."
     )
 
