@@ -181,6 +181,7 @@ class Code(Peer):
         self._functions, self.context = functions, CodeContext(request)
         self.context.start()
         self._lines = _Lines(request)
+        self._has_applications = "DJANGO_SETTINGS_MODULE" not in os.environ
 
     def end(self):
         os._exit(EXIT_AT_ONCE)
@@ -190,6 +191,12 @@ class Code(Peer):
 
     def incoming(self, message):
         self.context.incoming(self, message)
+        if not self._has_applications:  # of Django, which a module with models needs; the judge's path is here now
+            self._has_applications = True
+            try:
+                importlib.import_module("django").setup()
+            except Exception:
+                pass  # the import of such a module says why
 
     def answer(self, kind, values):
         return self.context.contexts.run(super().answer, kind, values)

@@ -15,7 +15,7 @@ from apart_peer import AT_ONCE, EXIT_AT_ONCE, Gone, Peer
 from apart_rules import CannotCross
 
 # What the code's process is started with; the variables of the tests follow, without those that tell of tests.
-NEUTRAL = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR")
+NEUTRAL = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "DJANGO_SETTINGS_MODULE")
 # What the code must not know of its run: it would behave otherwise where the tests get wrong values.
 SECRET = frozenset(("wrong", "constants", "in_place", "outer", "own", "seed", "operands"))
 SECONDS = 40  # for one answer

@@ -22,6 +22,7 @@ from apart_rules import (
     SPECIAL,
     VALUE_OPERATORS,
     CannotCross,
+    is_connected,
     is_mock,
     module_of,
     solid_base,
@@ -49,7 +50,7 @@ class Objects:
             return True
         if not self.is_judge:
             return not self.rules.allows_class(kind) and not self.rules.is_mirrored(kind)
-        if is_mock(value):
+        if is_mock(value) or is_connected(kind):
             return True
         foreign = module_of(kind) in NEVER and not self.rules.is_test_module(kind.__module__)
         return foreign and not isinstance(value, BaseException)

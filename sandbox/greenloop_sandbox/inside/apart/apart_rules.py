@@ -42,6 +42,8 @@ VALUE_OPERATORS = frozenset((
     "__str__", "__iter__", "__next__", "__bool__", "__int__", "__float__", "__index__", "__aenter__", "__aexit__",
     "__await__", "__getitem__",
 ))  # fmt: skip
+# Objects of these modules hold a connection to the tests' database, so the code gets them as handles.
+CONNECTED = frozenset(("django.db.models.query", "django.db.models.manager", "sqlalchemy.orm.session"))
 SHOWN = frozenset(("__name__", "__doc__", "__qualname__"))
 SPECIAL = re.compile(r"^__\w+__$")
 OF_FRAMES = ("gi_", "cr_", "ag_", "f_", "tb_", "co_")
@@ -227,6 +229,11 @@ class Rules:
             )
             if own or (changes and (name in value._mock_children or name in vars(value))):
                 raise CannotCross("%s of a mock belongs to the test" % name)
+
+
+def is_connected(kind):
+    """Whether objects of this class hold a connection to a database."""
+    return any(base.__module__ in CONNECTED for base in kind.__mro__[:-1])
 
 
 def module_of(kind):
