@@ -2,6 +2,9 @@
 
 import importlib.util
 import os
+import re
+
+_DJANGO_SETTINGS = re.compile(r"""["']DJANGO_SETTINGS_MODULE["']\s*,\s*["']([\w.]+)["']""")
 
 
 def pytest_arguments(root, scratch):
@@ -56,6 +59,8 @@ def pytest_arguments(root, scratch):
         is_here = options[:1] == ["-p"] or importlib.util.find_spec(module) is not None
         if options and disabling not in configuration and is_here:
             args += options
+    if "python_files" not in configuration and django_settings(root):
+        args += ["-o", "python_files=test*.py"]  # as Django's own runner finds them
     if "junit" in configuration:
         args.append("--junitxml=" + os.path.join(scratch, "junit.xml"))
     if "log_file" in configuration or "--log-file" in configuration:
@@ -73,6 +78,18 @@ def _configuration_text(root):
         except OSError:
             continue
     return "\n".join(texts)
+
+
+def django_settings(root):
+    """The settings that a Django project's `manage.py` names; "" where pytest-django is there, or no Django."""
+    try:
+        with open(os.path.join(root, "manage.py"), encoding="utf-8", errors="replace") as stream:
+            found = _DJANGO_SETTINGS.search(stream.read(1 << 20))
+    except OSError:
+        return ""
+    if importlib.util.find_spec("pytest_django") or not importlib.util.find_spec("django"):
+        return ""
+    return os.environ.get("DJANGO_SETTINGS_MODULE") or (found[1] if found else "")
 
 
 def can_rerun():

@@ -26,6 +26,7 @@ ReadText = Callable[[str], str | None]  # the text of a workspace file, if there
 MOST_FILES = 20_000
 MOST_BYTES = 5 << 20
 TEST_FILES = ("test_*.py", "*_test.py")
+DJANGO_TEST_FILES = ("test*.py", "*_test.py")  # `manage.py test` looks into the first, pytest-django into both
 
 _SKIPPED = {"node_modules", "__pycache__", "build", "dist", "site-packages", "venv", "env", "virtualenv"}
 _NEVER = {"setup.py", "noxfile.py", "conftest.py", "sitecustomize.py", "usercustomize.py", *CONFIGURATION}
@@ -184,7 +185,8 @@ def _ini_option(data: bytes, file: str, name: str) -> dict[str, list[str]] | Non
 
 def file_patterns(root: Path) -> tuple[str, ...]:
     """The file name patterns by which this project's pytest finds its tests."""
-    return tuple(pytest_option(root, "python_files")) or TEST_FILES
+    usual = DJANGO_TEST_FILES if (root / "manage.py").is_file() else TEST_FILES
+    return tuple(pytest_option(root, "python_files")) or usual
 
 
 # -- modules --------------------------------------------------------------------------------------------------------

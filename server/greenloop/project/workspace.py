@@ -22,7 +22,7 @@ from greenloop.project.sources import read_bytes as read_bytes  # noqa: PLC0414
 Import = tuple[str, tuple[str, ...], int]  # of `sources.find_imports`: module, names, line
 FindImports = Callable[[str, str], Sequence[Import]]
 
-_MARKS = ("pyproject.toml", "pytest.ini", ".pytest.ini", "setup.cfg", "tox.ini", "setup.py", ".git")
+_MARKS = ("pyproject.toml", "pytest.ini", ".pytest.ini", "setup.cfg", "tox.ini", "setup.py", "manage.py", ".git")
 
 
 def find_root(start: Path) -> Path:

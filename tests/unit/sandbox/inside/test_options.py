@@ -53,3 +53,23 @@ def test_an_interpreter_without_greenloop_is_told_nothing_of_it(options, tmp_pat
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --refine\n")
     arguments = options.pytest_arguments(str(tmp_path), "/scratch")
     assert not {"--refine=off", "no:greenloop"} & {*arguments}
+
+
+@pytest.mark.parametrize(
+    ("manage", "installed", "settings"),
+    [
+        ("os.environ.setdefault('DJANGO_SETTINGS_MODULE', 'shop.settings')", {"django"}, "shop.settings"),
+        ('os.environ.setdefault("DJANGO_SETTINGS_MODULE" , "a.b")', {"django"}, "a.b"),
+        ("os.environ.setdefault('DJANGO_SETTINGS_MODULE', 'shop.settings')", {"django", "pytest_django"}, ""),
+        ("os.environ.setdefault('DJANGO_SETTINGS_MODULE', 'shop.settings')", set(), ""),
+        ("print('another manage.py')", {"django"}, ""),
+        (None, {"django"}, ""),
+    ],
+)
+def test_the_settings_of_a_django_project(options, tmp_path, monkeypatch, manage, installed, settings):
+    monkeypatch.delenv("DJANGO_SETTINGS_MODULE", raising=False)
+    monkeypatch.setattr(options.importlib.util, "find_spec", lambda name: name if name in installed else None)
+    if manage is not None:
+        (tmp_path / "manage.py").write_text(manage)
+    assert options.django_settings(str(tmp_path)) == settings
+    assert ("python_files=test*.py" in options.pytest_arguments(str(tmp_path), "/scratch")) is bool(settings)
