@@ -43,7 +43,7 @@ VALUE_OPERATORS = frozenset((
     "__await__", "__getitem__",
 ))  # fmt: skip
 # Objects of these modules hold a connection to the tests' database, so the code gets them as handles.
-CONNECTED = frozenset(("django.db.models.query", "django.db.models.manager", "sqlalchemy.orm.session"))
+CONNECTED = frozenset(("django.db.models.query", "django.db.models.manager"))
 SHOWN = frozenset(("__name__", "__doc__", "__qualname__"))
 SPECIAL = re.compile(r"^__\w+__$")
 OF_FRAMES = ("gi_", "cr_", "ag_", "f_", "tb_", "co_")
