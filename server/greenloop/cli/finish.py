@@ -101,15 +101,12 @@ def finish(job: FixJob, outcome: Outcome, session: RefineSession | None = None) 
         assert session is not None
         _show_strength(job, session)
     if job.write_json is not None:
-        job.write_json(events_json.finished_object(outcome, applied=applied) | _error_fields(write_error))
+        finished = events_json.finished_object(outcome, applied=applied)
+        job.write_json(finished | ({"message": str(write_error), "remedy": write_error.remedy} if write_error else {}))
     if write_error is not None:
         print_error(write_error)
         return write_error.exit_code
     return exit_codes.of_outcome(outcome, job.arguments.accept)
-
-
-def _error_fields(error: WorkspaceError | None) -> dict[str, Any]:
-    return {"message": str(error), "remedy": error.remedy} if error else {}
 
 
 def _show_strength(job: FixJob, session: RefineSession) -> None:

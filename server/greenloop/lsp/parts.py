@@ -12,18 +12,16 @@ from greenloop.lsp.connection.client import Client
 from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.engines import Engines, RunEngine
-from greenloop.lsp.presenters.diagnostics import RunDiagnostics
+from greenloop.lsp.presenters.diagnostics import RequestErrors, RunDiagnostics
 from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
-from greenloop.lsp.presenters.refusals import RequestErrors
 from greenloop.lsp.presenters.test_diagnostics import FailingTests
 from greenloop.lsp.process_end import ProcessEnd
 from greenloop.lsp.runs.apply_edit import EditApplier
-from greenloop.lsp.runs.available_actions import AvailableActions
+from greenloop.lsp.runs.available_actions import AvailableActions, GoalChoices
 from greenloop.lsp.runs.background_tasks import LongTasks, Prewarmer
 from greenloop.lsp.runs.drive import RunDriver
 from greenloop.lsp.runs.earlier_runs import RunRestorer
 from greenloop.lsp.runs.editor_model import AnswerStreams
-from greenloop.lsp.runs.goals import GoalChoices
 from greenloop.lsp.runs.requests import RunStarter
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.runs.text_changes import TextChanges

@@ -1,10 +1,12 @@
-"""Gives tools the service from their context, and reports their errors."""
+"""What every tool needs: the service from its context, its errors and its progress reported to the client."""
 
 from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Awaitable, Callable, Coroutine
+import itertools
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
 from typing import Any, ParamSpec, TypeVar
 
 import anyio
@@ -49,3 +51,28 @@ def tell_errors(tool: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, Awaita
             raise ToolError(error.advice) from error
 
     return call
+
+
+@asynccontextmanager
+async def report_progress(context: ServiceContext) -> AsyncIterator[Callable[..., None]]:
+    """Gives a function `report(sentence)`; a client that is slow gets the latest sentence only.
+
+    The number rises with each sentence, as the protocol wants it; the whole is not known.
+    """
+    latest: asyncio.Queue[str] = asyncio.Queue(maxsize=1)
+
+    def report(sentence: str) -> None:
+        with suppress(asyncio.QueueEmpty):
+            latest.get_nowait()
+        latest.put_nowait(sentence)
+
+    async def send() -> None:
+        for number in itertools.count(1):
+            await context.report_progress(number, None, await latest.get())
+
+    sending = asyncio.create_task(send())
+    try:
+        yield report
+    finally:
+        sending.cancel()
+        await asyncio.gather(sending, return_exceptions=True)

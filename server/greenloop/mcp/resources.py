@@ -48,16 +48,12 @@ def _find(context: ServiceContext, number: str) -> StoredRun:
         raise ResourceNotFoundError(error.advice) from error
 
 
-def _looks(run: dict[str, Any]) -> list[str]:
-    looks = [f"- attempt {each['attempt']}: {look}" for each in run["attempts"] for look in each["looks"]]
-    return ["", "Looks before the answers:", "", *looks] if looks else []
-
-
 def _write_page(run: dict[str, Any]) -> str:
     rows = [
         f"| {each['attempt']} | {each['status']} | {each['passed']}/{each['total']} | {each['error_class']} |"
         for each in run["attempts"]
     ]
+    looks = [f"- attempt {each['attempt']}: {look}" for each in run["attempts"] for look in each["looks"]]
     change = f"\n```diff\n{run['diff']}```\n" if run.get("diff") else ""
     return "\n".join(
         [
@@ -71,7 +67,7 @@ def _write_page(run: dict[str, Any]) -> str:
             "| attempt | status | passed | error |",
             "|---|---|---|---|",
             *rows,
-            *_looks(run),
+            *(["", "Looks before the answers:", "", *looks] if looks else []),
             change,
         ]
     )

@@ -50,7 +50,7 @@ def parse(text: str, path: str) -> NotebookFile:
     language = _language(root.get("metadata"))
     if language not in ("", "python", "ipython"):
         raise UsageError(f"{path} is written in {language}, not in Python.", remedy="Choose a Python notebook.")
-    start = _cells_start(text, start)
+    start, _end = _members(text, _skip_space(text, start))["cells"]
     cells: list[Cell] = []
     spans = []
     for position, raw_cell in _elements(text, start):
@@ -117,10 +117,6 @@ def _encode_source(text: str, start: int, end: int, source: str) -> str:
 def _skip_space(text: str, position: int) -> int:
     match = _SPACE.match(text, position)
     return match.end() if match else position
-
-
-def _cells_start(text: str, position: int) -> int:
-    return _members(text, _skip_space(text, position))["cells"][0]
 
 
 def _members(text: str, position: int) -> dict[str, tuple[int, int]]:

@@ -59,18 +59,14 @@ def describe(host: Mapping[str, str], report: SuiteReport) -> Iterator[str]:
         failure = result.failure if result is not None else broken.get(case.partition("::")[0])
         there = result.outcome if result is not None else "could not be imported" if failure else "did not run"
         if there != outcome:
-            why = f": {failure.type}: {failure.message}".strip() if failure else ""
-            differing.append(f"  {case}: {outcome} here, {there} in the sandbox{_first_line(why)}")
+            why = f": {failure.type}: {failure.message}".strip().splitlines()[0][:300] if failure else ""
+            differing.append(f"  {case}: {outcome} here, {there} in the sandbox{why}")
     same = len(host) - len(differing)
     ending = f", {report.seconds:.1f} s" if not differing else ":"
     yield f"greenloop: {same} of {len(host)} outcomes are the same in the sandbox{ending}"
     yield from differing[:MAX_LISTED]
     if len(differing) > MAX_LISTED:
         yield f"  and {len(differing) - MAX_LISTED} more"
-
-
-def _first_line(text: str) -> str:
-    return text.splitlines()[0][:300] if text else ""
 
 
 def _print(line: str) -> None:

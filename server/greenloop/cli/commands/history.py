@@ -19,8 +19,8 @@ from greenloop.api.notebook_targets import prepare_from_run, recover_outcome, st
 from greenloop.cli import exit_codes, interrupt, options, render
 from greenloop.cli.attempt_tables import colour_diff, draw_attempts
 from greenloop.cli.errors import print_warning
+from greenloop.cli.render import fit, terminal_width
 from greenloop.cli.screen import View
-from greenloop.cli.width import fit, terminal_width
 from greenloop.core import entry_points, registry
 from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.records.outcome import Outcome

@@ -61,13 +61,10 @@ def start(*, level: str = "", file: str = "") -> None:
     for package in ("greenloop", "greenloop_sandbox"):
         logging.getLogger(package).setLevel(min(threshold, logging.INFO))
     logging.getLogger("pygls").setLevel(logging.WARNING if threshold > logging.DEBUG else logging.DEBUG)
-    logging.getLogger("pygls.protocol.json_rpc").addFilter(_worth_telling)
+    # Its warning about a cancelled request that was already answered is not a client's fault.
+    late = "Cancel notification for unknown message id"
+    logging.getLogger("pygls.protocol.json_rpc").addFilter(lambda record: not str(record.msg).startswith(late))
     log.info("greenloop %s, Python %s, process %d", __version__, sys.version.split()[0], os.getpid())
-
-
-def _worth_telling(record: logging.LogRecord) -> bool:
-    """False for pygls' warning about a cancelled request that was already answered: that is not a client's fault."""
-    return not str(record.msg).startswith("Cancel notification for unknown message id")
 
 
 def path() -> Path | None:
@@ -185,12 +182,11 @@ def _new_log_path() -> Path:
 def _running(path: Path) -> bool:
     """Whether the server that writes a file may still run."""
     number = path.stem.rsplit("-", 1)[-1]
-    if not number.isdigit() or os.name == "nt":
-        # Windows does not remove an open file anyway.
-        return False
+    if os.name == "nt":
+        return False  # Windows does not remove an open file anyway
     try:
         os.kill(int(number), 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, ValueError):
         return False
     except (OSError, OverflowError):
         return True

@@ -12,12 +12,13 @@ from typing import Any
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
+from greenloop import api
+from greenloop.core.records.spec import Region
 from greenloop.core.text.uris import uri_from_path
 from greenloop.lsp.connection.messages import ATTEMPT, REPORT, AttemptParams, attempt_params, command_argument
 from greenloop.lsp.documents import locations
 from greenloop.lsp.parts import Parts
 from greenloop.lsp.presenters.pages import Pages
-from greenloop.lsp.runs import stored_tests
 from greenloop.lsp.runs.requests import run_filter
 from greenloop.lsp.state import attempt_texts
 from greenloop.lsp.state.run import Run
@@ -92,10 +93,10 @@ def register(server: LanguageServer, parts: Parts) -> None:
         tasks.spawn(open_tests(file, path, name.replace("::", ".")))
 
     async def open_tests(file: locations.ProjectFile, path: str, name: str) -> None:
-        tests_path = stored_tests.path_of(file.root, path, name)
+        tests_path = api.generated_tests.stored_path(file.root, path, name)
         run = runs.find(file.root, path, name)
         if not tests_path.exists() and run is not None and run.progress.specified is not None:
-            await asyncio.to_thread(stored_tests.write, run, file, path, name)
+            await asyncio.to_thread(_write_tests, run, file, path, name)
         if not tests_path.exists():
             client.show_message(
                 f"There are no generated tests for {name} yet. Refine it to generate them from its docstring."
@@ -104,6 +105,18 @@ def register(server: LanguageServer, parts: Parts) -> None:
             client.show_message(
                 f"The generated tests for {name} are in {tests_path}. Edit them there, then refine again."
             )
+
+
+def _write_tests(run: Run, file: locations.ProjectFile, path: str, name: str) -> None:
+    """Writes the run's tests to a file, where they are not stored yet."""
+    specified = run.progress.specified
+    if specified is None:
+        return
+    problem = run.started.problem if run.started else None
+    text = (problem.files if problem else {file.path: file.text}).get(path) or ""
+    target_region = Region(path=path, qualname=name, start=run.target.start, end=run.target.end)
+    region = next((each for each in (problem.regions if problem else ()) if each.qualname == name), target_region)
+    api.generated_tests.store(file.root, region, text, specified.spec)
 
 
 def _number(run: Run, params: AttemptParams) -> int:

@@ -19,7 +19,7 @@ from greenloop.lsp.documents import locations
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.parts import Parts
 from greenloop.lsp.presenters.progress import ProgressLine
-from greenloop.lsp.runs.goals import comment_in
+from greenloop.lsp.runs.available_actions import comment_in
 
 TITLE = "Downloading the embedded model"
 

@@ -15,7 +15,6 @@ from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.verdict import Status
 from greenloop.core.text.diff import unified_diff
 from greenloop.core.text.redact import clean_for_display
-from greenloop.lsp.presenters.model_text import describe_asked, list_all_looks, notes
 from greenloop.lsp.presenters.notifications import evidence_text
 from greenloop.lsp.state import attempt_texts
 from greenloop.lsp.state.run import Run
@@ -24,7 +23,8 @@ from greenloop.wording.attempt import attempt_table
 from greenloop.wording.gain import heat_rows
 from greenloop.wording.generated_tests import count_tests, list_item, list_rows
 from greenloop.wording.markup import code, code_block, wrap
-from greenloop.wording.notes import describe_withdrawn
+from greenloop.wording.model import LOOKS, describe_model, describe_questions, list_looks
+from greenloop.wording.notes import describe_withdrawn, list_notes
 from greenloop.wording.outcome import outcome_in_short
 
 DIFF = 40  # maximum lines of a diff in a hover
@@ -40,10 +40,12 @@ _DIFFS: WeakKeyDictionary[Run, dict[int, tuple[object, str]]] = WeakKeyDictionar
 def markdown(run: Run) -> str:
     """The hover: state, costs of lines, attempts, looks, plans, diff of the best or shown attempt, origin of tests."""
     costs = [HEAT, code_block(rows, "text")] if (rows := heat(run)) else []
-    parts = [f"**{code(title(run))}**", *_estimate(run), *costs, *_table(run), *map(code, _tampering(run))]
+    table = [attempt_table(run.attempts)] if run.attempts or not run.runs_ahead else []
+    parts = [f"**{code(title(run))}**", *_estimate(run), *costs, *table, *map(code, _tampering(run))]
     parts += [*describe_asked(run), *list_all_looks(run)]
     if attempt := _explained_attempt(run):
-        parts += [_critic_heading(attempt), code_block(wrap(explanation(attempt)), "text")]
+        parts.append(f"Why attempt {attempt.number} failed, according to the model:")
+        parts.append(code_block(wrap(explanation(attempt)), "text"))
     for title_line, text in artefacts(run):
         parts += [title_line, code_block(text, "text")]
     heading, diff = _change(run)
@@ -107,11 +109,6 @@ def artefacts(run: Run) -> list[tuple[str, str]]:
     ]
 
 
-def _table(run: Run) -> list[str]:
-    """The table of attempts, as a list of at most one; empty for a queued run."""
-    return [attempt_table(run.attempts)] if run.attempts or not run.runs_ahead else []
-
-
 def title(run: Run) -> str:
     return f"{clean_for_display(run.target.selector)}: {state(run)}"
 
@@ -149,10 +146,6 @@ def _explained_attempt(run: Run) -> Attempt | None:
     """The newest attempt with an explanation, or the attempt that the user chose."""
     attempts = run.attempts if run.view.chosen_attempt is None else [run.shown_attempt] if run.shown_attempt else []
     return next((attempt for attempt in reversed(attempts) if explanation(attempt)), None)
-
-
-def _critic_heading(attempt: Attempt) -> str:
-    return f"Why attempt {attempt.number} failed, according to the model:"
 
 
 def _change(run: Run) -> tuple[str, str]:
@@ -196,3 +189,32 @@ def _struck_out(run: Run) -> tuple[str, ...]:
 def _shorten(diff: str) -> str:
     lines = clean_for_display(diff).splitlines()
     return "\n".join([*lines[:DIFF], f"… {len(lines) - DIFF} more lines"]) if len(lines) > DIFF else "\n".join(lines)
+
+
+def model_name(run: Run) -> str:
+    """The model with its kind; empty before the run has begun."""
+    return clean_for_display(describe_model(run.started.model, run.started.kind)) if run.started else ""
+
+
+def describe_asked(run: Run) -> list[str]:
+    """A sentence: `Model: openai/gpt-5.1 (capable), 1 question, 3 looks, 12,300 tokens.`; none before the start."""
+    name = model_name(run)
+    return [f"Model: {', '.join(filter(None, [code(name), describe_questions(run.attempts)]))}."] if name else []
+
+
+def list_all_looks(run: Run, *, most: int = LOOKS) -> list[str]:
+    """The first looks of a run, below the attempt that they came before; of the chosen attempt only its own."""
+    parts = []
+    left = most
+    for number, looks in run.progress.looks_by_attempt.items():
+        if run.view.chosen_attempt in (None, number) and left > 0:
+            listed = "\n".join(f"- {code(row)}" for row in list_looks(looks, left))
+            parts.append(f"Looks before attempt {number}:\n\n{listed}")
+            left -= len(looks)
+    return parts
+
+
+def notes(run: Run) -> list[str]:
+    """Lists points to check in the change of a solved run, a line each."""
+    found = list_notes(run.outcome) if run.outcome is not None else ()
+    return [f"Note: {code(note)}" for note in found]

@@ -25,7 +25,7 @@ from greenloop.core.text.redact import clean_for_display
 from greenloop.core.text.uris import uri_from_path
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters import hover_text
-from greenloop.lsp.presenters.model_text import describe_asked
+from greenloop.lsp.presenters.hover_text import describe_asked
 from greenloop.lsp.presenters.notifications import evidence_text, name_cells
 from greenloop.lsp.state import attempt_texts
 from greenloop.lsp.state.attempt_texts import AttemptText

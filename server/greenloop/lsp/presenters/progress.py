@@ -11,7 +11,7 @@ from lsprotocol import types as lsp
 from greenloop.core.estimate import format_estimate
 from greenloop.core.summary import total_usage
 from greenloop.lsp.editor import Editor
-from greenloop.lsp.presenters.model_text import model_name
+from greenloop.lsp.presenters.hover_text import model_name
 from greenloop.lsp.presenters.notifications import activity
 from greenloop.lsp.state.run import Run
 from greenloop.wording.attempt import count_passed

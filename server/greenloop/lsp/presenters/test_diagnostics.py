@@ -18,9 +18,8 @@ from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.convert import LineMap, old_line
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters import case_diagnostics
-from greenloop.lsp.presenters.diagnostics import RunDiagnostics
+from greenloop.lsp.presenters.diagnostics import RunDiagnostics, refusal_diagnostic
 from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
-from greenloop.lsp.presenters.refusals import refusal_diagnostic
 from greenloop.lsp.state.results import example_of
 from greenloop.lsp.state.run import Run
 from greenloop_sandbox import Failure

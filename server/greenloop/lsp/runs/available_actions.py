@@ -5,20 +5,23 @@ It must not know how editors request them or in what form they are sent.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 
 from lsprotocol import types as lsp
 
+from greenloop import api
+from greenloop.core.python.stubs import remark_text
 from greenloop.core.records.goal import Goal
-from greenloop.core.records.spec import Target, TargetKind
+from greenloop.core.records.outcome import StopReason
+from greenloop.core.records.spec import Region, Target, TargetKind
+from greenloop.lsp.client_settings import SettingsLoader
 from greenloop.lsp.connection.convert import command
 from greenloop.lsp.documents import locations
 from greenloop.lsp.documents.locations import ProjectFile
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters.notifications import applied_elsewhere, open_title
-from greenloop.lsp.runs import stored_tests
 from greenloop.lsp.runs.apply_edit import EditApplier
-from greenloop.lsp.runs.goals import GoalChoices
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.results import TestResults
 from greenloop.lsp.state.run import Run, short_name
@@ -53,8 +56,8 @@ class AvailableActions:
         run = self._runs.find(file.root, target.path, target.qualname)
         show_tests = _show_tests(uri, file, target, run)
         if run is not None and run.running:
-            cancel = [_cancel(uri, run)] if run.cancellable else []
-            return [*_answers(uri, run), *cancel, *_show_attempts(uri, run), *show_tests]
+            cancel = command(f"Cancel refinement: {run.name}", "greenloop.cancel", run_argument(uri, run))
+            return [*_answers(uri, run), *([cancel] if run.cancellable else []), *_show_attempts(uri, run), *show_tests]
         run_tests = self._run_tests(uri, file, target, run)
         refine, *others = *self._improve(uri, file, target, line), refine_action(uri, file, target, line)
         if run is None:
@@ -167,11 +170,25 @@ def _location_argument(uri: str, file: ProjectFile, target: Target, line: int) -
 
 def _show_tests(uri: str, file: ProjectFile, target: Target, run: Run | None) -> list[lsp.CodeAction]:
     """The action that shows a target's tests, where there are any."""
-    function = stored_tests.tested_function(run, file, target)
+    function = _tested_function(run, file, target)
     if function is None:
         return []
     argument: dict[str, object] = {"uri": uri, "target": f"{function.path}::{function.qualname}"}
     return [command(f"Show the tests of {function.qualname}", "greenloop.showTests", argument)]
+
+
+def _tested_function(run: Run | None, file: ProjectFile, target: Target) -> Region | None:
+    """The function with stored tests, or tests of its run: the target itself, or the one that its run changes."""
+    if target.kind is TargetKind.FUNCTION:
+        region = target.region
+    elif run is not None and run.started is not None and run.started.problem.regions:
+        region = run.started.problem.regions[0]
+    else:
+        return None
+    with contextlib.suppress(OSError):
+        if api.generated_tests.stored_path(file.root, region.path, region.qualname).exists():
+            return region
+    return region if run and run.progress.specified and run.progress.specified.spec.files else None
 
 
 def _answers(uri: str, run: Run) -> list[lsp.CodeAction]:
@@ -184,10 +201,6 @@ def _answers(uri: str, run: Run) -> list[lsp.CodeAction]:
         command(question.title(each), "greenloop.answer", {**argument, "answer": each})
         for each in question.simple_options
     ]
-
-
-def _cancel(uri: str, run: Run) -> lsp.CodeAction:
-    return command(f"Cancel refinement: {run.name}", "greenloop.cancel", run_argument(uri, run))
 
 
 def _show_attempts(uri: str, run: Run) -> list[lsp.CodeAction]:
@@ -204,3 +217,34 @@ def _all_of_class(uri: str, file: ProjectFile, target: Target) -> Iterator[Furth
     if class_names:
         argument: dict[str, object] = {"uri": uri, "target": "::".join([path, *class_names])}
         yield command(f"Refine all failing tests of {class_names[-1]}", "greenloop.refineAll", argument), MORE
+
+
+class GoalChoices:
+    """Goals that the user can choose for functions that pass their tests."""
+
+    def __init__(self, settings: SettingsLoader, runs: Runs, results: TestResults) -> None:
+        self._settings, self._runs, self._results = settings, runs, results
+
+    def sensible(self, file: ProjectFile, target: Target) -> list[Goal]:
+        """The goals that make sense for a target, the likeliest first; none for tests and in notebooks."""
+        if target.kind is not TargetKind.FUNCTION or target.path != file.path or file.notebook is not None:
+            return []
+        has_limits = bool(self._settings.current(file.root).spec.constraints)
+        found = {Goal.COMMENT: bool(comment_in(file, target)), Goal.TIME: True, Goal.MEMORY: True}
+        return [goal for goal, is_sensible in {**found, Goal.LIMITS: has_limits}.items() if is_sensible]
+
+    def passes(self, file: ProjectFile, target: Target) -> bool:
+        """Whether a function is known to pass: its last run ended so, or all tests that reach it passed last time."""
+        run = self._runs.find(file.root, target.path, target.qualname)
+        if run is not None:
+            outcome = run.outcome
+            is_green = outcome is not None and outcome.reason is StopReason.ALREADY_GREEN
+            return is_green or (run.result.applied and outcome is not None and outcome.solved)
+        return self._results.passes(file.root, target.path, target.qualname)
+
+
+def comment_in(file: ProjectFile, target: Target) -> str:
+    """Returns the requests of `# review:` and TODO comments in a function; "" without any."""
+    rows = file.text.splitlines(keepends=True)[target.start - 1 : target.end]
+    # Tokenizing takes longer than looking for the sign that every comment has.
+    return remark_text("".join(rows)) if any("#" in row for row in rows) else ""

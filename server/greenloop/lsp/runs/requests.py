@@ -14,7 +14,7 @@ from greenloop.lsp.connection.messages import RefineParams, command_argument, po
 from greenloop.lsp.documents import locations
 from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.editor import Editor
-from greenloop.lsp.presenters.refusals import RequestErrors
+from greenloop.lsp.presenters.diagnostics import RequestErrors
 from greenloop.lsp.runs.drive import RunDriver
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.run import Run

@@ -12,7 +12,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from greenloop import api
 from greenloop.core.errors import GreenloopError
-from greenloop.core.records.spec import Target, TargetKind
+from greenloop.core.records.spec import TargetKind
 from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.messages import command_argument, position_of
 from greenloop.lsp.documents import locations, notebook_requests
@@ -106,11 +106,9 @@ class TestCommands:
         name = target.qualname.rpartition(".")[2]
         if target.kind is TargetKind.TEST:
             return request(name, target.path, (target.selector,))
-        examples = self._examples(file, target)
+        text = self._documents.text(file.root / target.path) or ""
+        examples = api.targets.example_selectors(target, text)
         return request(name, target.path, function=target.qualname, examples=examples)
-
-    def _examples(self, file: ProjectFile, function: Target) -> tuple[str, ...]:
-        return api.targets.example_selectors(function, self._documents.text(file.root / function.path) or "")
 
 
 def _selector_at(file: ProjectFile, line: int) -> str:

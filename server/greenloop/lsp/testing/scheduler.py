@@ -141,7 +141,10 @@ class TestScheduler:
             self._report(job, coverage_map, reports)
             progress_line.end("")
             job.is_reported = True
-            await self._pause_and_trace(job, coverage_map)
+            # The current coverage of stale tests is recorded after a pause, unless that takes long.
+            if coverage_map.stale:
+                await self._pause(REST)
+                await self._runner.trace(job, coverage_map)
         except GreenloopError as error:
             self._refuse(job, error)
         except Exception:
@@ -195,12 +198,6 @@ class TestScheduler:
         except GreenloopError as error:
             # The test run will report it.
             log.info("No sandbox was made ready: %s", error)
-
-    async def _pause_and_trace(self, job: TestJob, coverage_map: CoverageMap) -> None:
-        """After a pause, records the current coverage of stale tests, unless that takes long."""
-        if coverage_map.stale:
-            await self._pause(REST)
-            await self._runner.trace(job, coverage_map)
 
     # -- the end of a job ---------------------------------------------------------------------------------------------
 

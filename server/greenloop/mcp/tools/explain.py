@@ -11,8 +11,7 @@ from greenloop.api.events_json import MAX_MESSAGE
 from greenloop.api.testing import explain as explain_test
 from greenloop.mcp.answers import At, Explained, ExplainedReply, Line, Suspect, failure_of, first_of, reply, shorten
 from greenloop.mcp.arguments import Root, Seconds, Text
-from greenloop.mcp.context import ServiceContext, service_of, tell_errors
-from greenloop.mcp.progress import report_progress
+from greenloop.mcp.context import ServiceContext, report_progress, service_of, tell_errors
 
 
 @tell_errors

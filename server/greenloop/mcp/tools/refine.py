@@ -19,8 +19,7 @@ from greenloop.mcp.answers import Refined, RefinedReply, first_of, reply, tried
 from greenloop.mcp.arguments import Root, Seconds, Text
 from greenloop.mcp.client_model import CLIENT, ClientModel
 from greenloop.mcp.client_user import McpUser
-from greenloop.mcp.context import ServiceContext, service_of, tell_errors
-from greenloop.mcp.progress import report_progress
+from greenloop.mcp.context import ServiceContext, report_progress, service_of, tell_errors
 from greenloop.wording.model import describe_asking, describe_model
 from greenloop.wording.notes import list_notes
 

@@ -10,8 +10,7 @@ from greenloop.api.testing import explain
 from greenloop.mcp.answers import Reported, ReportedReply, failure_of, first_of, reply, shorten
 from greenloop.mcp.arguments import Root, Seconds, Text
 from greenloop.mcp.client_user import McpUser
-from greenloop.mcp.context import ServiceContext, service_of, tell_errors
-from greenloop.mcp.progress import report_progress
+from greenloop.mcp.context import ServiceContext, report_progress, service_of, tell_errors
 
 NEXT = {
     True: "Change the test as the user wants it, and verify with allow_test_changes and because.",

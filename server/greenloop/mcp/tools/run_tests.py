@@ -7,8 +7,7 @@ from collections import Counter
 from greenloop.api import testing
 from greenloop.mcp.answers import FailureAnswer, TestsRan, TestsReply, below, failure_of, first_of, reply, shorten
 from greenloop.mcp.arguments import Cases, Root, Seconds, Selectors
-from greenloop.mcp.context import ServiceContext, service_of, tell_errors
-from greenloop.mcp.progress import report_progress
+from greenloop.mcp.context import ServiceContext, report_progress, service_of, tell_errors
 
 FAILING = ("failed", "error")
 

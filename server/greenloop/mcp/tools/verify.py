@@ -22,8 +22,7 @@ from greenloop.mcp.answers import (
     shorten,
 )
 from greenloop.mcp.arguments import Cases, Root, Seconds, Text
-from greenloop.mcp.context import ServiceContext, service_of, tell_errors
-from greenloop.mcp.progress import report_progress
+from greenloop.mcp.context import ServiceContext, report_progress, service_of, tell_errors
 from greenloop.wording.next_step import next_step, why_not_proven
 from greenloop.wording.notes import list_beyond
 

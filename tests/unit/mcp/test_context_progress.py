@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from greenloop.mcp.progress import report_progress
+from greenloop.mcp.context import report_progress
 
 
 class SlowClient:

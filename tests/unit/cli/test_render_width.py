@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.cli.width import fit, terminal_width, wrap_words
+from greenloop.cli.render import fit, terminal_width, wrap_words
 
 PATH = "/home/somebody/a/very/long/path/to/python3"
 
