@@ -1,4 +1,4 @@
-"""The engine and the test runner as the server uses them, imported at the first run, in a thread."""
+"""The engine as the server uses it, imported at the first run, in a thread."""
 
 from __future__ import annotations
 
@@ -29,22 +29,17 @@ class RunEngine(Protocol):
 
     async def reverify(self, problem: Problem, files: Mapping[str, bytes], *, settings: Settings) -> Verdict: ...
 
-
-class Tester(Protocol):
-    """Interface of the module `greenloop.api.testing` as far as the server uses it, or of a stand-in."""
-
     async def run_tests(self, root: Path, selectors: Sequence[str], **options: Any) -> SuiteReport: ...
 
     async def prepare(self, root: Path, settings: Settings, pool: SandboxPool) -> None: ...
 
 
 class Engines:
-    """Both, and the pool of sandboxes that they share. A stand-in may serve as one or both of them."""
+    """The engine, and the pool of sandboxes that its runs share."""
 
     def __init__(self, engine: RunEngine | None = None) -> None:
         self.pool = SandboxPool()
         self._engine = engine
-        self._tester = cast("Tester | None", engine if hasattr(engine, "run_tests") else None)
 
     async def engine(self) -> RunEngine:
         """The engine; its first import takes one to two seconds and happens off the event loop."""
@@ -53,10 +48,3 @@ class Engines:
             # Imported objects live as long as the process; without this every collection traverses them (30 ms).
             gc.freeze()
         return self._engine
-
-    async def tester(self) -> Tester:
-        """The test runner, loaded in the same way."""
-        if self._tester is None:
-            await self.engine()
-            self._tester = cast("Tester", await asyncio.to_thread(importlib.import_module, "greenloop.api.testing"))
-        return self._tester

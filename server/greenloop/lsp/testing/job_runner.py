@@ -151,7 +151,7 @@ class JobRunner:
         self, job: TestJob, selectors: Sequence[str], *, traced: bool = False, seconds: float | None = None
     ) -> SuiteReport:
         """Runs tests; `seconds` is the time limit, by default the settings' for one verification."""
-        return await (await self._engines.tester()).run_tests(
+        return await (await self._engines.engine()).run_tests(
             job.root,
             selectors,
             buffers=job.buffers,

@@ -193,8 +193,8 @@ class TestScheduler:
 
     async def _prepare(self, job: TestJob) -> None:
         try:
-            tester = await self._engines.tester()
-            await tester.prepare(job.root, job.settings, self._engines.pool)
+            engine = await self._engines.engine()
+            await engine.prepare(job.root, job.settings, self._engines.pool)
         except GreenloopError as error:
             # The test run will report it.
             log.info("No sandbox was made ready: %s", error)
