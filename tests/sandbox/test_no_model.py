@@ -44,6 +44,15 @@ def play(tmp_path, monkeypatch, lay):
     return run
 
 
+@pytest.mark.story("a missing import is added without asking a model")
+async def test_a_missing_import_needs_no_model(play, tmp_path):
+    lacking = AGE.replace("age > 18", "math.floor(age) >= 18")
+    (tmp_path / "w" / "m.py").write_text(lacking)
+    outcome, _events = await play("test_m.py::test_age")
+    assert (outcome.solved, outcome.verified, outcome.usage.completion_tokens) == (True, Verified.VERIFIED, 0)
+    assert outcome.after["m.py"] == f"import math\n\n\n{lacking}"
+
+
 @pytest.mark.story("a small fault is fixed without a model")
 async def test_a_one_token_change_needs_no_model(play):
     outcome, events = await play("test_m.py::test_age")
