@@ -74,16 +74,18 @@ class AvailableActions:
         """Further actions."""
         run = self._runs.find(file.root, target.path, target.qualname)
         yield from _all_of_class(uri, file, target)
-        if (run is None or not run.running) and not self._goals.passes(file, target):
-            for goal in self._goals.sensible(file, target):
-                yield _improve_action(_location_argument(uri, file, target, line), target, goal), f"{MORE}.improve"
+        if run is None or not run.running:
+            improving = self._improve(uri, file, target, line, passes=False)
+            yield from ((action, f"{MORE}.improve") for action in improving)
 
-    def _improve(self, uri: str, file: ProjectFile, target: Target, line: int) -> list[lsp.CodeAction]:
-        """The actions that improve a function whose tests are known to pass, one for each goal."""
-        goals = self._goals.sensible(file, target)
-        if not goals or not self._goals.passes(file, target):
-            return []
-        return [_improve_action(_location_argument(uri, file, target, line), target, goal) for goal in goals]
+    def _improve(
+        self, uri: str, file: ProjectFile, target: Target, line: int, *, passes: bool = True
+    ) -> Iterator[lsp.CodeAction]:
+        """The actions that improve a function, one for each goal, where its tests are known to pass, or are not."""
+        goals, location = self._goals.sensible(file, target), _location_argument(uri, file, target, line)
+        for goal in goals if goals and self._goals.passes(file, target) is passes else ():
+            title = f"{IMPROVE} ({goal.words}): {short_name(target)}"
+            yield command(title, "greenloop.refine", location | {"goal": goal.value})
 
     def _run_tests(self, uri: str, file: ProjectFile, target: Target, run: Run | None) -> list[lsp.CodeAction]:
         """The action that runs tests: for a test, and for a function with examples or known tests."""
@@ -155,11 +157,6 @@ def _continue(uri: str, file: ProjectFile, target: Target, line: int, run: Run) 
     argument = _location_argument(uri, file, target, line) | {"continues": started.run}
     title = f"Continue after {count} attempt{'s' if count > 1 else ''}: {run.name}"
     return [command(title, "greenloop.refine", argument)]
-
-
-def _improve_action(location: dict[str, object], target: Target, goal: Goal) -> lsp.CodeAction:
-    title = f"{IMPROVE} ({goal.words}): {short_name(target)}"
-    return command(title, "greenloop.refine", location | {"goal": goal.value})
 
 
 def _location_argument(uri: str, file: ProjectFile, target: Target, line: int) -> dict[str, object]:
