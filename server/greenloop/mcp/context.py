@@ -1,4 +1,4 @@
-"""What every tool needs: the service from its context, its errors and its progress reported to the client."""
+"""The service of a tool from its context, its errors in one sentence, and its progress, reported to the client."""
 
 from __future__ import annotations
 
