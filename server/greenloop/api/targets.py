@@ -6,7 +6,7 @@ from pathlib import Path
 
 from greenloop.core.records.spec import Target
 from greenloop.project import sources, test_naming
-from greenloop.project.sources import is_test_file
+from greenloop.project.sources import is_test_file, list_test_files
 from greenloop.project.syntax.definitions import Definition
 from greenloop.project.syntax.definitions import enclosing_definition as definition_at
 from greenloop.project.targets import (

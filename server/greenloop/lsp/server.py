@@ -35,6 +35,7 @@ from greenloop.lsp.features import (
     refine,
     run_test,
     runs,
+    test_explorer,
     troubleshooting,
     workspace,
 )
@@ -63,6 +64,7 @@ FEATURES = (
     hover,
     refine,
     run_test,
+    test_explorer,
     attempts,
     models,
     troubleshooting,

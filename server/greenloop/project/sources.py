@@ -65,6 +65,12 @@ def python_files(root: Path, *, most: int = MOST_FILES) -> list[str]:
     return project_files(root, ".py", most=most)
 
 
+def list_test_files(root: Path) -> list[str]:
+    """The project's test files, as its pytest is configured, sorted."""
+    patterns = file_patterns(root)
+    return [path for path in python_files(root) if is_test_file(path, patterns)]
+
+
 def project_files(root: Path, suffix: str = "", *, most: int = MOST_FILES) -> list[str]:
     """Every file with this end of its name that belongs to the project, as `python_files`."""
     return sorted(_walk(root, suffix, most))

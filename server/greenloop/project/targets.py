@@ -102,7 +102,7 @@ def _is_target(item: Definition, outline: Outline) -> bool:
 
 
 class Heading(NamedTuple):
-    """The 1-based first line of a target, and its kind: is it a class of tests, or a function with examples?"""
+    """The 1-based first and last line of a target, and its kind: a class of tests, or a function with examples?"""
 
     kind: TargetKind
     qualname: str
@@ -110,6 +110,7 @@ class Heading(NamedTuple):
     line: int
     is_class: bool
     examples: bool
+    end: int
 
 
 def list_headings(
@@ -122,9 +123,8 @@ def list_headings(
     for item, rows in outline.placed():
         if is_test(item, outline, names) if is_tests else _is_target(item, outline):
             name = item.qualname.replace(".", "::") if is_tests else item.qualname
-            yield Heading(
-                kind, item.qualname, f"{path}::{name}", item.start + rows, item.kind == "class", item.examples
-            )
+            is_class, first, last = item.kind == "class", item.start + rows, item.end + rows
+            yield Heading(kind, item.qualname, f"{path}::{name}", first, is_class, item.examples, last)
 
 
 def nearest_names(name: str, candidates: Iterable[str], *, limit: int = 3) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 from lsprotocol import types as lsp
 
 # Capabilities of greenloop's own that are called here as in the protocol.
-OWN = ("runs", "refusals", "review", "model", "keys")
+OWN = ("runs", "refusals", "review", "model", "keys", "tests")
 # Clients whose dialogue for `window/showMessageRequest` takes the keys that the user is typing into a text.
 MODAL = frozenset({"Neovim"})
 
@@ -39,6 +39,7 @@ class Capabilities:
     model: bool = False
     model_info: bool = False
     keys: bool = False
+    tests: bool = False
     refresh_lenses: bool = False
     configuration: bool = False
     watch_configuration: bool = False

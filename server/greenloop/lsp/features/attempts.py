@@ -15,7 +15,8 @@ from pygls.lsp.server import LanguageServer
 from greenloop import api
 from greenloop.core.records.spec import Region
 from greenloop.core.text.uris import uri_from_path
-from greenloop.lsp.connection.messages import ATTEMPT, REPORT, AttemptParams, attempt_params, command_argument
+from greenloop.lsp.connection.convert import line_range
+from greenloop.lsp.connection.messages import ATTEMPT, CHANGES, REPORT, AttemptParams, attempt_params, command_argument
 from greenloop.lsp.documents import locations
 from greenloop.lsp.parts import Parts
 from greenloop.lsp.presenters.pages import Pages
@@ -69,6 +70,19 @@ def register(server: LanguageServer, parts: Parts) -> None:
         texts = await attempt_texts.current_texts(documents, run, attempt)
         changed = attempt_texts.changed_documents(documents, run, texts)
         return {"files": [{"uri": uri, "text": text} for uri, text in changed]}
+
+    @server.feature(CHANGES)
+    async def changes_of(raw: Any) -> dict[str, Any]:
+        """The changed lines of an applied result in the current texts, each with the text that it replaced."""
+        run, rows = required_runs(raw)[0], []
+        for path, (before, after) in run.result.applied_texts.items() if run.result.applied else ():
+            current = documents.text(run.root / path) or ""
+            changed = await asyncio.to_thread(attempt_texts.changed_lines, before, after, current)
+            for start, count, replaced in changed:
+                location = documents.location(run.root / path, line_range(start + 1))
+                row = location.range.start.line
+                rows.append({"uri": location.uri, "start": row, "end": row + count, "before": replaced})
+        return {"changes": rows}
 
     @server.feature(REPORT)
     async def report(raw: Any) -> dict[str, Any]:

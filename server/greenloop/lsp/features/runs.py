@@ -10,13 +10,15 @@ from pygls.lsp.server import LanguageServer
 
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.text.redact import clean_for_display
+from greenloop.core.text.uris import uri_from_path
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.messages import RUNS
 from greenloop.lsp.parts import Parts
 from greenloop.lsp.presenters import hover_text, progress
+from greenloop.lsp.presenters.case_diagnostics import deepest_line
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.run import Run
-from greenloop.wording.attempt import attempt_gain, error_message
+from greenloop.wording.attempt import attempt_gain, error_message, first_failure
 from greenloop.wording.model import describe_model
 from greenloop.wording.notes import list_notes
 from greenloop.wording.outcome import describe_improvement
@@ -79,11 +81,11 @@ def run_row(run: Run) -> dict[str, Any]:
         "gain": describe_improvement(run.outcome.evidence) if run.outcome and run.outcome.evidence.gain else "",
         "heat": "" if run.running else hover_text.heat(run),
         "notes": [clean_for_display(note) for note in list_notes(run.outcome)] if run.outcome else [],
-        "attempts": [_attempt_row(attempt) for attempt in run.attempts],
+        "attempts": [_attempt_row(run, attempt) for attempt in run.attempts],
     }
 
 
-def _attempt_row(attempt: Attempt) -> dict[str, Any]:
+def _attempt_row(run: Run, attempt: Attempt) -> dict[str, Any]:
     verdict, spent = attempt.verdict, attempt.spent
     seconds = spent.model_seconds + spent.test_seconds if attempt.number else verdict.seconds
     return {
@@ -95,9 +97,18 @@ def _attempt_row(attempt: Attempt) -> dict[str, Any]:
         "total": verdict.total,
         "errorClass": clean_for_display(attempt.error_class),
         "message": error_message(attempt) or attempt_gain(attempt),
+        "at": _place(run, attempt),
         "looks": [clean_for_display(look.summary) for look in attempt.looks],
         "tokens": spent.tokens,
         "cachedTokens": spent.cached_tokens,
         "seconds": round(seconds, 2),
         "cost": spent.cost,
     }
+
+
+def _place(run: Run, attempt: Attempt) -> dict[str, Any] | None:
+    """The deepest line of the first failure in a file that the attempt leaves as it is, such as the assertion."""
+    case = first_failure(attempt)
+    changed = {region.path for region in attempt.candidate.texts} if attempt.candidate else set()
+    place = deepest_line(run.root, case.failure if case else None, lambda path, line: 0 if path in changed else line)
+    return {"uri": uri_from_path(run.root / place[0]), "line": place[1] - 1} if place else None

@@ -16,6 +16,7 @@ from lsprotocol import types as lsp
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.convert import LineMap, old_line
+from greenloop.lsp.connection.messages import TEST_RESULTS
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters import case_diagnostics
 from greenloop.lsp.presenters.diagnostics import RunDiagnostics, refusal_diagnostic
@@ -32,8 +33,9 @@ FindText = Callable[[str], str | None]  # a file's text by its workspace path
 # For a test that failed without an exception.
 NO_EXCEPTION = "failed without an exception, for example an xfail(strict=True) test that passes"
 
-# Maximum failing tests shown for one file.
+# Maximum failing tests shown for one file, and characters of a failure's text for a test explorer.
 MOST = 100
+LONGEST = 20_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +73,7 @@ class FailingTests:
         """Shows the results of a test run; `texts` are those of the open files at its start."""
         ran = {result.id for result in report.results} | set(report.left_out)
         broken = {error.id.split("::", 1)[0] for error in report.errors}
-        find_text = self._texts_at_start(root, texts)
+        find_text, failing = self._texts_at_start(root, texts), dict[str, FailingTest]()
         example_functions = {example_of(case) for case in ran} - {""}
         for path in {case.split("::", 1)[0] for case in ran} | set(report.files) | broken:
             owner = TestFile(root=root, path=path)
@@ -85,9 +87,27 @@ class FailingTests:
             kept.pop(path, None)
             new = {each.id: each for each in _failing_tests(report, path, find_text)}
             self._failing[owner] = dict(list((kept | new).items())[:MOST])
+            failing |= new
             self._show(owner)
+        if self._client.capabilities.tests:
+            self._publish(root, report, failing)
         self.clear_refusal(root)
         self._supersede(root, {result.id: result.passed for result in report.results})
+
+    def _publish(self, root: Path, report: SuiteReport, failing: Mapping[str, FailingTest]) -> None:
+        """Sends every result to a client with a test explorer."""
+        ended = {result.id: (result.outcome, result.seconds) for result in report.results}
+        rows = []
+        for id_, (outcome, seconds) in (ended | {error.id: ("error", 0.0) for error in report.errors}).items():
+            uri = self._documents.uri_of(root / id_.split("::", 1)[0])
+            row = {"uri": uri, "test": id_, "outcome": outcome, "seconds": round(seconds, 3)}
+            if (test := failing.get(id_)) is not None:
+                path, item = self._diagnostic(root, test)
+                text = clean_for_display(test.failure.text) if test.failure else ""
+                at = {"uri": self._documents.uri_of(path), "line": item.range.start.line}
+                row |= {"message": item.message.partition(": ")[2], "text": text[:LONGEST], "at": at}
+            rows.append(row)
+        self._client.notify(TEST_RESULTS, {"results": rows})
 
     def _texts_at_start(self, root: Path, texts: Mapping[str, str]) -> FindText:
         """Returns a cached lookup of texts at the start of a run; closed files are read from disk."""

@@ -120,6 +120,15 @@ class EditApplier:
             run.session = api.RefineSession(request, settings=run.settings, state=run.progress, engine=engine)
         return run.session
 
+    async def undo(self, run: Run) -> str:
+        """Takes an applied result out of the text by one edit. Returns why not; empty where it was taken out."""
+        await after_reply()
+        async with run.lock:
+            plan = self.planner.plan_undo(run)
+            reason = plan.reason or await self._edit(run, plan.changes, f"Undo the refinement of {run.name}")
+            run.result.applied = run.result.applied and bool(reason)
+            return reason
+
     def edit_for_action(self, run: Run, changes: Sequence[TextChange]) -> lsp.WorkspaceEdit:
         """The edit for a code action that contains it. The editor does not report its choice; the text shows it."""
         _expect(run, changes)
@@ -144,18 +153,25 @@ class EditApplier:
 
     async def _send(self, run: Run, plan: EditPlan) -> None:
         """Sends the edit, and returns when the text has it. Raises `WorkspaceError` where it does not get there."""
-        documents, changes = self._documents, plan.changes
-        if not changes:
+        if not plan.changes:
             run.result.applied, run.result.lines = True, await asyncio.to_thread(_changed_lines, run)
             return
         if run.running:
             run.phase = Phase.LANDING
             self._runs.set_status(run, "applying the result")
-        edit = self.planner.workspace_edit(run, changes)
         # The edit being sent is reported here, not where late edits are noticed.
         run.result.sent_texts = {}
+        reason = await self._edit(run, plan.changes, f"Refine {run.name}")
+        _expect(run, plan.changes)
+        if reason:
+            raise WorkspaceError(reason)
+        await asyncio.to_thread(_mark_applied, run)
+
+    async def _edit(self, run: Run, changes: Sequence[TextChange], label: str) -> str:
+        """Sends the edit. Returns why the text does not have it; empty once it does."""
+        documents, edit = self._documents, self.planner.workspace_edit(run, changes)
         disk_texts = {change.path: on_disk(run.root / change.path) for change in changes}
-        request = asyncio.ensure_future(self._client.apply_edit(edit, f"Refine {run.name}", REPLY))
+        request = asyncio.ensure_future(self._client.apply_edit(edit, label, REPLY))
         request.add_done_callback(lambda _done: documents.notify_changed())
         self._client.log_while_waiting(request, "an edit")
 
@@ -174,13 +190,11 @@ class EditApplier:
             for change in changes
             if change.current is not None and documents.document_at(run.root / change.path) is not None
         ]
-        _expect(run, changes)
         # A file that the editor changes without opening it is not visible here: only its reply can be trusted.
-        if not is_applied() and not (says_applied and is_applied(visible_changes)):
-            detail = clean_for_display(getattr(reply, "failure_reason", None) or "")
-            reason = "the editor did not apply it" + (f" ({detail})" if detail else "")
-            raise WorkspaceError(reason)
-        await asyncio.to_thread(_mark_applied, run)
+        if is_applied() or (says_applied and is_applied(visible_changes)):
+            return ""
+        detail = clean_for_display(getattr(reply, "failure_reason", None) or "")
+        return "the editor did not apply it" + (f" ({detail})" if detail else "")
 
     def _contains_change(self, run: Run, change: TextChange, disk_texts: Mapping[str, str | None]) -> bool:
         """Whether the text now contains the change, whatever was typed since."""

@@ -101,6 +101,12 @@ class RunDriver:
         self._notifications.end(run, outcome, apply_result)
         self._run_diagnostics.publish(run)
 
+    async def undo(self, run: Run) -> None:
+        """Takes an applied result out of the text at the user's request; it is offered again."""
+        if reason := await self._applier.undo(run):
+            self._editor.client.show_warning(f"{run.name} was not undone: {reason}.")
+        self._runs.notify_list_changed()
+
     async def _drive(self, run: Run) -> None:
         """Returns when the run's result has been reported."""
         run.work = asyncio.create_task(self._work(run))

@@ -15,6 +15,7 @@ from lsprotocol import types as lsp
 from greenloop.api.result_files import FileChange, find_stale, plan_texts, texts_to_verify
 from greenloop.core.errors import WorkspaceError
 from greenloop.core.records.outcome import Outcome
+from greenloop.core.text.diff import merge
 from greenloop.core.text.encoding import decode
 from greenloop.lsp.connection.convert import DocumentEdit, workspace_edit
 from greenloop.lsp.documents import notebook_requests
@@ -98,6 +99,17 @@ class EditPlanner:
             is_proven = run.session.is_proven(texts_to_verify(planned, stale))
         merged = any(change.is_merged for change in planned)
         return EditPlan(files=planned, changes=changes, merged=merged, is_proven=is_proven)
+
+    def plan_undo(self, run: Run) -> EditPlan:
+        """What takes an applied result out of the current texts, and leaves what was typed since."""
+        changes = []
+        for path, (before, after) in run.result.applied_texts.items():
+            current = self._documents.text(run.root / path) or ""
+            text = merge(normalize(after), normalize(before), normalize(current))
+            if text is None:
+                return EditPlan(reason="you have edited the same lines since")
+            changes.append(TextChange(path=path, current=current, new=restore_style(current, text)))
+        return EditPlan(changes=changes, reason=self._conflict_reason(run, changes))
 
     def _text_changes(
         self, run: Run, planned: Sequence[FileChange], texts: Mapping[str, str | None]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from greenloop.api.notebooks import label_text
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.text.diff import merge
+from greenloop.core.text.diff import diff_hunks, merge, split_lines
 from greenloop.lsp.documents import notebook_requests
 from greenloop.lsp.documents.disk import normalize, restore_style
 from greenloop.lsp.documents.notebooks import cell_changes
@@ -38,6 +38,21 @@ async def current_texts(documents: Documents, run: Run, attempt: Attempt) -> dic
     return await asyncio.to_thread(
         lambda: {path: _merge(before.get(path), after[path], current[path]) for path in after}
     )
+
+
+def changed_lines(before: str, after: str, current: str) -> list[tuple[int, int, str]]:
+    """An applied change in the current text: its first rows (0-based), their number, and the text that they replaced.
+
+    What was typed since is not among them, but where it touches the change.
+    """
+    before, after, current = normalize(before), normalize(after), normalize(current)
+    without = merge(after, before, current)
+    without = before if without is None else without
+    rows, shift, lines = [], 0, split_lines(without)
+    for hunk in diff_hunks(without, current):
+        rows.append((hunk.start + shift, len(hunk.lines), "".join(lines[hunk.start : hunk.end])))
+        shift += len(hunk.lines) - (hunk.end - hunk.start)
+    return rows
 
 
 def changed_documents(documents: Documents, run: Run, texts: Mapping[str, AttemptText]) -> Iterator[tuple[str, str]]:

@@ -14,7 +14,7 @@ from greenloop import api
 from greenloop.core.errors import GreenloopError
 from greenloop.core.records.spec import TargetKind
 from greenloop.core.text.redact import clean_for_display
-from greenloop.lsp.connection.messages import command_argument, position_of
+from greenloop.lsp.connection.messages import ExplorerParams, command_argument, position_of
 from greenloop.lsp.documents import locations, notebook_requests
 from greenloop.lsp.documents.locations import ProjectFile
 from greenloop.lsp.editor import Editor
@@ -52,6 +52,22 @@ class TestCommands:
         self._scheduler.request(request)
         return request
 
+    def start_selection(self, params: ExplorerParams) -> TestRequest:
+        """Starts the tests selected in a test explorer. Raises `JsonRpcInvalidParams` where there is none."""
+        try:
+            file = locations.locate(self._documents, params.uri or "")
+            if file is None or not params.tests:
+                raise JsonRpcInvalidParams("There are no tests to run.")
+            settings = self._settings.load(file.root)
+        except GreenloopError as error:
+            raise JsonRpcInvalidParams(clean_for_display(error.advice)) from error
+        name = params.tests[0] if len(params.tests) == 1 else f"{len(params.tests)} tests"
+        request = TestRequest(
+            root=file.root, settings=settings, path="", name=name, selectors=tuple(params.tests), is_shown=True
+        )
+        self._scheduler.request(request)
+        return request
+
     async def wait(self, request: TestRequest) -> TestSummary | None:
         """The summary; None where the job was cancelled, or could not run, which is reported to the user."""
         await asyncio.wait([request.summary_future])
@@ -66,16 +82,11 @@ class TestCommands:
 
     def show(self, request: TestRequest, summary: TestSummary) -> None:
         """Shows the user a short summary."""
-        if not (summary.results or summary.broken or summary.out_of_time or summary.interrupted):
-            self._client.show_warning(
-                f"There are no tests in {request.name}."
-                if request.selectors
-                else f"No known test covers {request.name}."
-            )
-            return
-        text = _summary_text(summary)
+        text = describe(request, summary)
         text = request.prepared.label_cells(text) if request.prepared is not None else text
-        is_good = not (summary.broken or summary.out_of_time or summary.interrupted or summary.failing)
+        is_good = summary.results and not (
+            summary.broken or summary.out_of_time or summary.interrupted or summary.failing
+        )
         self._client.show_message(text, lsp.MessageType.Info if is_good else lsp.MessageType.Warning)
 
     def _request(self, file: ProjectFile, selector: str | None) -> TestRequest:
@@ -119,8 +130,11 @@ def _selector_at(file: ProjectFile, line: int) -> str:
     return target.selector
 
 
-def _summary_text(summary: TestSummary) -> str:
-    """`3 passed, 1 failed in 0.2 s`."""
+def describe(request: TestRequest, summary: TestSummary) -> str:
+    """`3 passed, 1 failed in 0.2 s`, or that there are no tests."""
+    if not (summary.results or summary.broken or summary.out_of_time or summary.interrupted):
+        nothing = "There are no tests in" if request.selectors else "No known test covers"
+        return f"{nothing} {request.name}."
     counts = Counter(result.outcome for result in summary.results)
     labels = {"error": "with errors", "xfailed": "expected to fail", "xpassed": "passed unexpectedly"}
     order = ("passed", "failed", "error", "skipped", "xfailed", "xpassed")

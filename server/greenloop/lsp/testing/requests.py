@@ -103,6 +103,7 @@ class TestRequest:
     `examples` are the selectors of the function's own docstring examples, which also run.
     `name` is shown to the user, `target` is the selector in the command.
     `prepared` is the engine's input for a notebook's cells: a module and a test file.
+    `is_shown`: the client shows its progress itself.
     `summary_future` is cancelled with the job, and has the error where no test could be run.
     """
 
@@ -116,6 +117,7 @@ class TestRequest:
     function: str = ""
     examples: tuple[str, ...] = ()
     prepared: NotebookTarget | None = None
+    is_shown: bool = False
     summary_future: asyncio.Future[TestSummary] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )

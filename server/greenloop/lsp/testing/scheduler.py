@@ -84,10 +84,16 @@ class TestScheduler:
     def drop(self, root: Path, path: str) -> None:
         """Drops a closed file's tests from its job, and ends a job without any tests left."""
         job = self._jobs.get(root)
-        if job is None or not job.concerns(path, None):
+        if job is not None and job.concerns(path, None):
+            job.saved.pop(path, None)
+            self.withdraw(root, [request for request in job.requests if request.path == path])
+
+    def withdraw(self, root: Path, requests: Collection[TestRequest]) -> None:
+        """Drops these requests from a folder's job, and ends a job without any tests left."""
+        job = self._jobs.get(root)
+        if job is None:
             return
-        job.saved.pop(path, None)
-        for request in [request for request in job.requests if request.path == path]:
+        for request in [request for request in job.requests if request in requests]:
             job.requests.remove(request)
             request.summary_future.cancel()
         if not job.saved and not job.requests:
@@ -130,7 +136,8 @@ class TestScheduler:
         job.has_begun = True
         title = job.requests[-1].name if job.requests else Path([*job.saved][-1]).name
         progress_line = ProgressLine(self._editor, f"Testing {title}", lambda: self._cancel_job(job))
-        progress_line.open_later(0.0 if job.requests else LATE)
+        if not job.requests or not all(request.is_shown for request in job.requests):
+            progress_line.open_later(0.0 if job.requests else LATE)
         try:
             coverage_map = await self._coverage_map(job.root)
             # Preparing a sandbox continues if the job is cancelled: the next job needs it too.
