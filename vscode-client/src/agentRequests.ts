@@ -6,7 +6,7 @@ import * as vscode from "vscode";
 import { pythonEditor } from "./commandTargets";
 import { formatAttempt, modelAttempts } from "./formatting";
 import type { Host } from "./host";
-import { type AttemptFiles, METHODS, type RefineReply, type Run, type ShortAnswer } from "./protocol";
+import { type AttemptFiles, type Explanation, METHODS, type RefineReply, type Run, type ShortAnswer } from "./protocol";
 import { runStoreOf } from "./runStore";
 import { errorMessage, waitForClient } from "./serverRequests";
 
@@ -23,10 +23,10 @@ export async function verify(host: Host, targets: readonly string[], token: vsco
 }
 
 /** Says where a test fails, and what is most likely at fault. */
-export async function explain(host: Host, target: AgentTarget, token: vscode.CancellationToken): Promise<ShortAnswer> {
+export async function explain(host: Host, target: AgentTarget, token: vscode.CancellationToken): Promise<Explanation> {
   await vscode.workspace.saveAll();
   const params = "test" in target ? { uri: await documentUri(target.test), target: target.test } : target;
-  return send<ShortAnswer>(host, METHODS.explain, params, token);
+  return send<Explanation>(host, METHODS.explain, params, token);
 }
 
 /** Refines until tests pass; `onProgress` gets the run whenever it changes. */

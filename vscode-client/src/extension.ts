@@ -11,6 +11,7 @@ import { register as registerCommands } from "./features/commands";
 import { register as registerDiff } from "./features/diff";
 import { register as registerEditorModel } from "./features/editorModel";
 import { register as registerFirstRun } from "./features/firstRun";
+import { register as registerInlineDiff } from "./features/inlineDiff";
 import { register as registerMarkdownPages } from "./features/markdownPages";
 import { register as registerMcpServer } from "./features/mcpServer";
 import { register as registerProgress } from "./features/progress";
@@ -20,6 +21,7 @@ import { register as registerSample } from "./features/sample";
 import { register as registerServerMessages } from "./features/serverMessages";
 import { register as registerSettings } from "./features/settings";
 import { register as registerStatusBar } from "./features/statusBar";
+import { register as registerTestExplorer } from "./features/testExplorer";
 import type { Api, RegisterFeature } from "./host";
 import { register as registerInstall } from "./install";
 import { watchActivePython } from "./pythonExtension";
@@ -44,6 +46,8 @@ const FEATURES: readonly RegisterFeature[] = [
   registerAgentTools,
   registerChatParticipant,
   registerMcpServer,
+  registerTestExplorer,
+  registerInlineDiff,
   registerInstall,
 ];
 

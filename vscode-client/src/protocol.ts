@@ -27,15 +27,29 @@ export const METHODS = {
   modelInfo: "greenloop/modelInfo",
   /** Server to client: asks for a provider's API key, which the client stores. */
   key: "greenloop/key",
+  /** Client to server: the test files of all folders, or the tests of one file. */
+  tests: "greenloop/tests",
+  /** Client to server: runs some tests; answered when they have ended. */
+  runTests: "greenloop/runTests",
+  /** Server to client, notification: results of tests, whoever ran them. */
+  testResults: "greenloop/testResults",
+  /** Client to server: the changed lines of an applied result. */
+  changes: "greenloop/changes",
 } as const;
 
 /** What this client supports beyond LSP: `capabilities.experimental.greenloop`. */
-export const ABILITIES = { runs: true, refusals: true, review: true, model: true, modelInfo: true, keys: true } as const;
+export const ABILITIES = { runs: true, refusals: true, review: true, model: true, modelInfo: true, keys: true, tests: true } as const;
 
 /** A document and a target in it: `target` is a test id or `path::name`. */
 export interface TargetRef {
   uri: string;
   target: string;
+}
+
+/** A line of a document, counted from 0. */
+export interface Place {
+  uri: string;
+  line: number;
 }
 
 export type Status =
@@ -54,6 +68,8 @@ export interface Attempt {
   total: number;
   errorClass: string;
   message: string;
+  /** Where it failed, in a file that the attempt leaves as it is. */
+  at: Place | null;
   looks: string[];
   tokens: number;
   cachedTokens: number;
@@ -102,6 +118,12 @@ export interface RefineReply {
 export interface ShortAnswer {
   text: string;
   verified?: boolean;
+}
+
+/** `lines` are the most suspicious ones, with a suspicion from 0 to 1. */
+export interface Explanation extends ShortAnswer {
+  passes?: boolean;
+  lines?: (Place & { suspicion: number })[];
 }
 
 export interface RunsParams {
@@ -218,4 +240,61 @@ export interface KeyParams {
 
 export interface KeyResult {
   key: string | null;
+}
+
+/** A test file; `tests` are there if one file was asked for, a class before its tests. */
+export interface TestFile {
+  uri: string;
+  path: string;
+  tests?: { test: string; range: { start: Position; end: Position } }[];
+}
+
+export interface Position {
+  line: number;
+  character: number;
+}
+
+export interface TestFiles {
+  files: TestFile[];
+}
+
+/** `tests` are pytest node ids of one folder, `uri` is any of their documents. */
+export interface RunTestsParams {
+  uri: string;
+  tests: string[];
+}
+
+/** `text` sums the results up; if `ran` is false, it says why no test could be run. */
+export interface RunTestsResult {
+  ran: boolean;
+  text: string;
+}
+
+/** One case, or a file that cannot be collected. `at`, `message` and `text` are there if it failed. */
+export interface TestResult {
+  uri: string;
+  test: string;
+  outcome: "passed" | "failed" | "error" | "skipped" | "xfailed" | "xpassed" | "missing";
+  seconds: number;
+  message?: string;
+  text?: string;
+  expected?: string;
+  observed?: string;
+  at?: Place;
+}
+
+export interface TestResultsParams {
+  results: TestResult[];
+}
+
+/** Lines `start` to before `end` of a document, and the text that they replaced. */
+export interface Change {
+  uri: string;
+  start: number;
+  end: number;
+  before: string;
+}
+
+export interface Changes {
+  changes: Change[];
 }

@@ -1,4 +1,4 @@
-// Reads the interpreter chosen in the Python extension, if that is installed; greenloop works without it.
+// Reads the interpreter chosen in the Python extension, and whether that shows tests; greenloop works without it.
 
 import * as vscode from "vscode";
 
@@ -28,6 +28,13 @@ export async function activePython(): Promise<string | undefined> {
     // An error in the other extension must not stop the search.
     return undefined;
   }
+}
+
+/** Whether the Python extension shows the tests of this file's folder: it is installed, and a test framework is switched on. */
+export function showsTests(file: vscode.Uri): boolean {
+  const testing = vscode.workspace.getConfiguration("python.testing", file);
+  const isEnabled = testing.get("pytestEnabled") === true || testing.get("unittestEnabled") === true;
+  return isEnabled && vscode.extensions.getExtension(PYTHON_EXTENSION) !== undefined;
 }
 
 /** Calls `onChange` whenever another interpreter is chosen, also if the extension is installed later. */

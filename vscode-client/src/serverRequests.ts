@@ -1,5 +1,6 @@
 // Sends requests to the server; errors become one sentence with a button, never a stack trace.
 
+import { CancellationTokenSource } from "vscode";
 import { ErrorCodes, ExecuteCommandRequest, type LanguageClient, ResponseError } from "vscode-languageclient/node";
 
 import type { Host } from "./host";
@@ -29,6 +30,21 @@ export function request<Reply>(host: Host, method: string, params: object): Prom
 /** Runs one of the server's commands, as code actions do. */
 export function executeCommand(host: Host, command: string, ...args: object[]): Promise<unknown> {
   return sendReportingErrors(host, (client) => client.sendRequest(ExecuteCommandRequest.type, { command, arguments: args }));
+}
+
+/** Sends a request that the user did not ask for: an error is only logged, and the answer is waited for so long. */
+export async function requestQuietly<Reply>(host: Host, method: string, params: object, seconds = 30): Promise<Reply | undefined> {
+  const client = await waitForClient(host);
+  const source = new CancellationTokenSource();
+  const timer = setTimeout(() => source.cancel(), seconds * 1000);
+  try {
+    return await client?.sendRequest<Reply>(method, params, source.token);
+  } catch (error) {
+    host.log.debug(`${method}: ${errorMessage(error)}`);
+    return undefined;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 async function sendReportingErrors<Reply>(

@@ -6,5 +6,9 @@ import { improve } from "./user/improve";
 import { capable } from "./user/looks";
 import { review } from "./user/review";
 import { story } from "./user/story";
+import { testing } from "./user/testing";
 
-runStories("Chromium", { story, capable, firstRun }, { review, improve });
+const dark = testing("Default Dark Modern", "dark");
+const light = testing("Default Light Modern", "light");
+
+runStories("Chromium", { story, capable, firstRun, light }, { review, improve, dark });

@@ -143,7 +143,7 @@ const RUN: Run = {
   notes: ["`x = 1` is overwritten by the next line, m.py:12"], attempts: [],
 };
 const ATTEMPT: Attempt = {
-  attempt: 1, parent: 0, model: "openai/gpt-5.1", status: "passed", passed: 1, total: 1, errorClass: "", message: "",
+  attempt: 1, parent: 0, model: "openai/gpt-5.1", status: "passed", passed: 1, total: 1, errorClass: "", message: "", at: null,
   looks: Array.from({ length: 11 }, (_, number) => `read m${String(number)}.py`), tokens: 12300, cachedTokens: 9800, seconds: 2.1, cost: 0,
 };
 

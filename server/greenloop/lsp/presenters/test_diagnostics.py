@@ -103,9 +103,11 @@ class FailingTests:
             row = {"uri": uri, "test": id_, "outcome": outcome, "seconds": round(seconds, 3)}
             if (test := failing.get(id_)) is not None:
                 path, item = self._diagnostic(root, test)
-                text = clean_for_display(test.failure.text) if test.failure else ""
                 at = {"uri": self._documents.uri_of(path), "line": item.range.start.line}
-                row |= {"message": item.message.partition(": ")[2], "text": text[:LONGEST], "at": at}
+                row |= {"message": item.message.partition(": ")[2], "at": at}
+                if (failure := test.failure) is not None:
+                    texts = {"text": failure.text, "expected": failure.expected, "observed": failure.observed}
+                    row |= {key: clean_for_display(text)[:LONGEST] for key, text in texts.items() if text is not None}
             rows.append(row)
         self._client.notify(TEST_RESULTS, {"results": rows})
 
