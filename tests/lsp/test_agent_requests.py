@@ -32,7 +32,11 @@ async def test_a_failing_a_faked_and_a_right_change(real):
     assert "git repository" in reply["text"]
 
     commit(real.root)
-    explained = (await real.call("greenloop/explain", {**here, "target": TEST}))["text"]
+    explanation = await real.call("greenloop/explain", {**here, "target": TEST})
+    explained = explanation["text"]
+    [line] = explanation["lines"]
+    assert (explanation["passes"], line["uri"], line["line"]) == (False, real.uri("m.py"), 1)
+    assert 0 < line["suspicion"] <= 1
     assert explained.startswith(f"{TEST} fails: AssertionError: assert 6 == 10 (test_m.py:5)")
     assert "double, m.py:1" in explained
     at_test = {"uri": real.uri("test_m.py"), "position": {"line": 4, "character": 6}}

@@ -47,7 +47,6 @@ export const testing = (theme: string, word: string): Story => ({
     await window.openSide("Testing");
     await row("test_price.py").waitFor();
     await picture("9-testing");
-    void [FAILURES, gate, fs, RIGHT, modelAnswer, modelScript, waitingFunction];
     await row("test_price.py").click();
     await page.keyboard.press("ArrowRight");
     await row("TestPrice").waitFor();
