@@ -4,6 +4,7 @@
 import "./story.test";
 import "./commands.test";
 import "./attempts.test";
+import "./inlineDiff.test";
 import "./messages.test";
 import "./model.test";
 import "./agents.test";
