@@ -54,6 +54,8 @@ async def test_every_result_comes_with_its_place(editor):
         "seconds": 0.0,
         "message": "AssertionError: assert 6 == 10\nexpected 10, observed 6",
         "at": {"uri": editor.uri("test_m.py"), "line": 4},
+        "expected": "10",
+        "observed": "6",
     }
     editor.change("m.py", FIXED)
     await editor.call("greenloop/runTests", selection(editor, "test_m.py"))
