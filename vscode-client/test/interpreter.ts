@@ -52,6 +52,16 @@ async function play(window: Window, code: CodeServer, step: (name: string) => vo
   choosePython(code, path.join(code.folder, "two"));
   await until("another server", () => running().length === 1 && running()[0] !== first);
   await waitForStatus(/ready/);
+
+  step("the tests of a folder are shown unless the Python extension shows them");
+  const showPythonTests = (isEnabled: boolean): void => { writeFiles(code.project, { ".vscode/settings.json": JSON.stringify({ "python.testing.pytestEnabled": isEnabled }) }); };
+  const row = window.page.locator(".test-explorer .monaco-list-row", { hasText: "test_twice.py" }).first();
+  await window.openSide("Testing");
+  await row.waitFor();
+  showPythonTests(true);
+  await row.waitFor({ state: "detached" });
+  showPythonTests(false);
+  await row.waitFor();
 }
 
 runStories("the Python extension", {
