@@ -101,6 +101,8 @@ export interface Run extends TargetRef {
   gain: string;
   heat: string;
   notes: string[];
+  /** Related tests that failed before and pass with the result. */
+  alsoFixed: string[];
   attempts: Attempt[];
 }
 

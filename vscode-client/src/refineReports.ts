@@ -2,11 +2,12 @@
 
 import type * as vscode from "vscode";
 
+import { attemptName, formatAttempt } from "./formatting";
 import type { Host } from "./host";
-import { METHODS, type Run, type TargetRef } from "./protocol";
+import { type Attempt, METHODS, type Run, type TargetRef } from "./protocol";
 import type { RunStore } from "./runStore";
 import { errorMessage, executeCommand, waitForClient } from "./serverRequests";
-import { createMessage, reportAttempt, reportEnd } from "./testReports";
+import { createMessage, reportAttempt, reportEnd, writeOutput } from "./testReports";
 import type { TestTree } from "./testTree";
 
 /** Milliseconds after its answer in which a refinement's last state arrives. */
@@ -62,10 +63,12 @@ export class RefineReports {
     for (const run of this.runs.all) {
       const shown = this.shown.get(keyOf(run)) ?? this.showOther(run);
       if (shown !== undefined && JSON.stringify(run) !== shown.before) {
-        run.attempts.slice(shown.next).forEach((attempt) => reportAttempt(shown.testRun, shown.item, attempt));
+        run.attempts.slice(shown.next).forEach((attempt) => this.showAttempt(shown, run, attempt));
         shown.next = run.attempts.length;
         if (run.phase === "over") {
           reportEnd(shown.testRun, shown.item, run);
+          const fixed = run.applied ? run.alsoFixed.flatMap((test) => this.tree.findById(test) ?? []) : [];
+          fixed.forEach((item) => shown.testRun.passed(item));
           this.shown.delete(keyOf(run));
           shown.over();
         }
@@ -75,6 +78,17 @@ export class RefineReports {
     for (const [key, shown] of this.runs.all.length === 0 ? this.shown : []) {
       this.shown.delete(key);
       shown.over();
+    }
+  }
+
+  /** As a run of its own: within one run a test that has failed stays so. */
+  private showAttempt({ testRun, item }: Shown, run: Run, attempt: Attempt): void {
+    const name = `${attemptName(attempt.attempt)} of ${run.name}`;
+    writeOutput(testRun, `${name}: ${formatAttempt(attempt)}\n`, item);
+    if (attempt.attempt > 0) {
+      const ofAttempt = this.createTestRun(item, name);
+      reportAttempt(ofAttempt, item, attempt);
+      ofAttempt.end();
     }
   }
 

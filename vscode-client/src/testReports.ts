@@ -28,13 +28,14 @@ export function reportResult(testRun: vscode.TestRun, item: vscode.TestItem, res
   }
 }
 
-/** Reports an attempt that was tested: its numbers as output, and its error at the line that failed. */
+/** Reports an attempt that was tested: its numbers, and its error at the line that failed. */
 export function reportAttempt(testRun: vscode.TestRun, item: vscode.TestItem, attempt: Attempt): void {
   writeOutput(testRun, `${attemptName(attempt.attempt)}: ${formatAttempt(attempt)}\n`, item);
-  if (attempt.attempt > 0 && attempt.status !== "passed") {
+  if (attempt.status === "passed") {
+    testRun.passed(item);
+  } else {
     const error = [attempt.errorClass, attempt.message].filter((part) => part !== "").join(": ");
     testRun.failed(item, createMessage(`${attemptName(attempt.attempt)}: ${error || attempt.status}`, attempt.at));
-    testRun.started(item);
   }
 }
 

@@ -58,6 +58,12 @@ export class TestTree {
     return file !== undefined && this.nodeId(file) === path ? item : undefined;
   }
 
+  /** The item of a node id of the first folder that has its file. */
+  findById(test: string): vscode.TestItem | undefined {
+    const file = [...this.controller.items].find(([, item]) => this.nodeId(item) === test.split("::")[0]);
+    return file === undefined ? undefined : this.find(file[0], test);
+  }
+
   private findCase(parent: vscode.TestItem | undefined, name: string, test: string): vscode.TestItem | undefined {
     const [own = ""] = name.split("[");
     const item = parent?.children.get(`${parent.id}::${own}`);

@@ -72,7 +72,8 @@ export function register(host: Host): void {
     const client = await waitForClient(host);
     const entry: Waiting = { testRun, items, failed: new Set() };
     waiting.add(entry);
-    leavesOf(items).forEach((item) => testRun.started(item));
+    const started = leavesOf(items);
+    started.forEach((item) => testRun.started(item));
     try {
       // One request for each folder, whose tests the server runs together.
       for (const inFolder of groupByFolder(items)) {
@@ -85,6 +86,14 @@ export function register(host: Host): void {
       }
     } finally {
       waiting.delete(entry);
+    }
+    // Tests whose cases were not known before they ran.
+    for (const item of started.filter((each) => each.children.size > 0)) {
+      if ([...entry.failed].some((each) => isWithin(each, item))) {
+        testRun.failed(item, []);
+      } else {
+        testRun.passed(item);
+      }
     }
     return [...entry.failed];
   }

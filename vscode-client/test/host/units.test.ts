@@ -140,7 +140,7 @@ test("the last output of a process is shortened", () => {
 const RUN: Run = {
   uri: "file:///w/m.py", target: "t.py::t", name: "t", phase: "over", said: "verified, applied", model: "openai/gpt-5.1", kind: "capable",
   looks: [], limit: 5, seconds: 4.2, solved: true, offered: false, applied: true, cancelled: false, result: 1, gain: "", heat: "",
-  notes: ["`x = 1` is overwritten by the next line, m.py:12"], attempts: [],
+  notes: ["`x = 1` is overwritten by the next line, m.py:12"], alsoFixed: [], attempts: [],
 };
 const ATTEMPT: Attempt = {
   attempt: 1, parent: 0, model: "openai/gpt-5.1", status: "passed", passed: 1, total: 1, errorClass: "", message: "", at: null,

@@ -44,6 +44,7 @@ export const testing = (theme: string, word: string): Story => ({
       return until(`${name} ${String(state)}`, async () => state.test((last = await label(name))), () => last);
     };
     const expand = async (name: string, child: string): Promise<void> => {
+      await row(name).locator(".monaco-tl-twistie.collapsible").waitFor();
       await row(name).click();
       await page.keyboard.press("ArrowRight");
       await row(child).waitFor();
@@ -82,11 +83,15 @@ export const testing = (theme: string, word: string): Story => ({
     await picture("11-attempts");
     fs.writeFileSync(gate, "go");
     await waitForState("test_free", /Passed/);
+    // What the result also turned green.
+    await waitForState("[5]", /Passed/);
 
     step("the changed lines are marked, with Keep and Undo");
     await window.openFile("price.py");
     await window.lens("Keep").waitFor();
-    await page.locator(".editor-instance .view-lines").last().getByText("return x + 1").waitFor();
+    // In a style sheet, not in the text.
+    const replaced = (): Promise<boolean> => page.evaluate("[...document.querySelectorAll('.view-lines span')].some((each) => getComputedStyle(each, '::after').content.includes('return x + 1'))");
+    await until("the replaced line behind the new one", replaced);
     await window.command("Notifications: Clear All Notifications");
     await picture("12-inline-diff");
 
@@ -124,7 +129,7 @@ export const testing = (theme: string, word: string): Story => ({
     await until("the sandbox's processes", () => descendants(server).some((each) => !resting.has(each.pid)));
     const began = Date.now();
     await window.command("Test: Cancel Test Run");
-    await page.locator(".test-explorer .codicon-testing-run-all-icon, .pane-header .codicon-testing-run-all-icon").first().waitFor();
+    await page.locator(".codicon-testing-run-all-icon:visible").first().waitFor();
     assert.ok(Date.now() - began < 5000, "a run is over at once");
     await until("end of the sandbox", () => descendants(server).every((each) => resting.has(each.pid)), () => descendants(server));
 

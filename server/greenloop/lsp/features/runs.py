@@ -81,6 +81,7 @@ def run_row(run: Run) -> dict[str, Any]:
         "gain": describe_improvement(run.outcome.evidence) if run.outcome and run.outcome.evidence.gain else "",
         "heat": "" if run.running else hover_text.heat(run),
         "notes": [clean_for_display(note) for note in list_notes(run.outcome)] if run.outcome else [],
+        "alsoFixed": [*run.outcome.evidence.also_fixed] if run.outcome and run.outcome.solved else [],
         "attempts": [_attempt_row(run, attempt) for attempt in run.attempts],
     }
 
