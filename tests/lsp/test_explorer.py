@@ -34,7 +34,7 @@ async def test_the_tests_are_those_of_the_open_text(editor):
     assert paths == ["sub/test_n.py", "test_m.py"]
     editor.change("test_m.py", "class TestBox:\n    def test_a(self):\n        pass\n")
     [file] = (await editor.call("greenloop/tests", {"uri": editor.uri("test_m.py")}))["files"]
-    rows = [(each["test"], each["range"]["start"]["line"], each["range"]["end"]["line"]) for each in file["tests"]]
+    rows = [(each["test"], each["start"], each["end"]) for each in file["tests"]]
     assert rows == [("test_m.py::TestBox", 0, 3), ("test_m.py::TestBox::test_a", 1, 3)]
     assert await editor.call("greenloop/tests", {"uri": editor.uri("m.py")}) == {"files": []}
 

@@ -244,16 +244,11 @@ export interface KeyResult {
   key: string | null;
 }
 
-/** A test file; `tests` are there if one file was asked for, a class before its tests. */
+/** A test file; `tests` are there if one file was asked for, with their lines from `start` to before `end`, a class before its tests. */
 export interface TestFile {
   uri: string;
   path: string;
-  tests?: { test: string; range: { start: Position; end: Position } }[];
-}
-
-export interface Position {
-  line: number;
-  character: number;
+  tests?: { test: string; start: number; end: number }[];
 }
 
 export interface TestFiles {

@@ -25,11 +25,11 @@ export class TestTree {
     this.controller.items.add(root);
     const children = new Map<vscode.TestItem, vscode.TestItem[]>([[root, []]]);
     const listed = new Map<string, vscode.TestItem>([[file.path, root]]);
-    for (const { test, range } of file.tests ?? []) {
+    for (const { test, start, end } of file.tests ?? []) {
       const parent = listed.get(test.slice(0, test.lastIndexOf("::"))) ?? root;
       const item = this.child(parent, root.id + test.slice(file.path.length), test.slice(test.lastIndexOf("::") + 2), test);
-      item.range = new vscode.Range(range.start.line, range.start.character, range.end.line, range.end.character);
-      item.sortText = String(range.start.line).padStart(6, "0");
+      item.range = new vscode.Range(start, 0, end, 0);
+      item.sortText = String(start).padStart(6, "0");
       listed.set(test, item);
       children.set(parent, [...(children.get(parent) ?? []), item]);
     }

@@ -93,14 +93,6 @@ class ExplainParams:
     position: lsp.Position | None = None
 
 
-@attrs.define
-class ExplorerParams:
-    """A test file; None for every folder's. To run them: node ids of one folder, and any document in it."""
-
-    uri: str | None = None
-    tests: list[str] = attrs.field(factory=list)
-
-
 def command_argument(arguments: tuple[Any, ...]) -> Any:
     """The one object that a command expects; None for anything else."""
     return arguments[0] if len(arguments) == 1 else None
@@ -155,12 +147,6 @@ def refine_params(raw: Any) -> RefineParams:
         raise JsonRpcInvalidParams("Exactly one of 'position' and 'test' is needed.")
     if params.goal is not None and params.goal not in list(Goal):
         raise JsonRpcInvalidParams(f"'goal' must be one of: {', '.join(Goal)}.")
-    return params
-
-
-def explorer_params(raw: Any) -> ExplorerParams:
-    """Raises `JsonRpcInvalidParams` with a message for the client's author."""
-    params: ExplorerParams = _parse(raw, ExplorerParams, '{"uri"}, {"uri", "tests"} or {}')
     return params
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from pygls.lsp.server import LanguageServer
 from greenloop import api
 from greenloop.core.errors import GreenloopError
 from greenloop.core.text.redact import clean_for_display
-from greenloop.lsp.connection.messages import RUN_TESTS, TESTS, explorer_params
+from greenloop.lsp.connection.messages import RUN_TESTS, TESTS
 from greenloop.lsp.documents import locations
 from greenloop.lsp.parts import Parts
 from greenloop.lsp.testing.commands import describe
@@ -22,8 +23,8 @@ def register(server: LanguageServer, parts: Parts) -> None:
 
     @server.feature(TESTS)
     async def list_tests(raw: Any) -> dict[str, Any]:
-        uri = explorer_params(raw).uri
-        if uri is None:
+        uri = raw.get("uri") if isinstance(raw, Mapping) else None
+        if not isinstance(uri, str):
             return {"files": [row for root in documents.roots() for row in await files_of(root)]}
         file = locations.locate_for_display(documents, uri)
         is_test_file = file is not None and file.notebook is None and locations.has_tests(file)
@@ -34,20 +35,11 @@ def register(server: LanguageServer, parts: Parts) -> None:
         return [{"uri": documents.uri_of(root / path), "path": path} for path in paths]
 
     def tests_of(file: locations.ProjectFile) -> list[dict[str, Any]]:
-        return [
-            {
-                "test": heading.selector,
-                "range": {
-                    "start": {"line": heading.line - 1, "character": 0},
-                    "end": {"line": heading.end, "character": 0},
-                },
-            }
-            for heading in locations.headings(file)
-        ]
+        return [{"test": each.selector, "start": each.line - 1, "end": each.end} for each in locations.headings(file)]
 
     @server.feature(RUN_TESTS)
     async def run_tests(raw: Any) -> dict[str, Any]:
-        request = test_commands.start_selection(explorer_params(raw))
+        request = test_commands.start((raw,))
         try:
             summary = await test_commands.wait(request)
         except asyncio.CancelledError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lsprotocol import types as lsp
@@ -14,7 +14,7 @@ from greenloop import api
 from greenloop.core.errors import GreenloopError
 from greenloop.core.records.spec import TargetKind
 from greenloop.core.text.redact import clean_for_display
-from greenloop.lsp.connection.messages import ExplorerParams, command_argument, position_of
+from greenloop.lsp.connection.messages import command_argument, position_of
 from greenloop.lsp.documents import locations, notebook_requests
 from greenloop.lsp.documents.locations import ProjectFile
 from greenloop.lsp.editor import Editor
@@ -32,39 +32,24 @@ class TestCommands:
         self._scheduler = scheduler
 
     def start(self, arguments: tuple[Any, ...]) -> TestRequest:
-        """Starts a command's tests: those of a file, one test or class, or those that reach a function.
+        """Starts a command's tests: those of a file, one test or class, those that reach a function, or a selection.
 
         Raises `JsonRpcInvalidParams` where there is nothing to test.
         """
         argument = command_argument(arguments)
-        target = argument.get("target") if isinstance(argument, Mapping) else None
-        is_valid = isinstance(argument, Mapping) and isinstance(argument.get("uri"), str)
-        if not is_valid or not isinstance(target, str | None):
+        fields = argument if isinstance(argument, Mapping) else {}
+        target, tests = fields.get("target"), fields.get("tests", [])
+        is_selection = isinstance(tests, list) and all(isinstance(each, str) for each in tests)
+        if not (is_selection and isinstance(fields.get("uri"), str) and isinstance(target, str | None)):
             raise JsonRpcInvalidParams('Expected one object: {"uri"}, {"uri", "target"} or {"uri", "position"}.')
         line = position_of(argument)
         try:
             file = locations.locate(self._documents, argument["uri"])
             if file is None or not locations.is_testable(file):
                 raise JsonRpcInvalidParams("Only tests in Python files can be run.")
-            request = self._request(file, target if line is None else _selector_at(file, line))
+            request = self._request(file, target if line is None else _selector_at(file, line), tests)
         except GreenloopError as error:
             raise JsonRpcInvalidParams(clean_for_display(error.advice)) from error
-        self._scheduler.request(request)
-        return request
-
-    def start_selection(self, params: ExplorerParams) -> TestRequest:
-        """Starts the tests selected in a test explorer. Raises `JsonRpcInvalidParams` where there is none."""
-        try:
-            file = locations.locate(self._documents, params.uri or "")
-            if file is None or not params.tests:
-                raise JsonRpcInvalidParams("There are no tests to run.")
-            settings = self._settings.load(file.root)
-        except GreenloopError as error:
-            raise JsonRpcInvalidParams(clean_for_display(error.advice)) from error
-        name = params.tests[0] if len(params.tests) == 1 else f"{len(params.tests)} tests"
-        request = TestRequest(
-            root=file.root, settings=settings, path="", name=name, selectors=tuple(params.tests), is_shown=True
-        )
         self._scheduler.request(request)
         return request
 
@@ -89,7 +74,7 @@ class TestCommands:
         )
         self._client.show_message(text, lsp.MessageType.Info if is_good else lsp.MessageType.Warning)
 
-    def _request(self, file: ProjectFile, selector: str | None) -> TestRequest:
+    def _request(self, file: ProjectFile, selector: str | None, tests: Sequence[str]) -> TestRequest:
         settings = self._settings.load(file.root)
 
         def request(name: str, path: str, selectors: tuple[str, ...] = (), **fields: Any) -> TestRequest:
@@ -103,6 +88,9 @@ class TestCommands:
                 **fields,
             )
 
+        if tests:
+            name = tests[0] if len(tests) == 1 else f"{len(tests)} tests"
+            return request(name, "", tuple(tests), is_shown=True)
         target = locations.find_target(self._documents, file.root, selector) if selector is not None else None
         if selector is not None and target is None:
             raise JsonRpcInvalidParams(f"There is no test or function named {selector}.")
