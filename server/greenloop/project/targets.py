@@ -110,7 +110,7 @@ class Heading(NamedTuple):
     line: int
     is_class: bool
     examples: bool
-    end: int
+    end: int = 0
 
 
 def list_headings(

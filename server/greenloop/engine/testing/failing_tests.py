@@ -12,10 +12,10 @@ from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.engine.sandbox_spec import ignore_status
 from greenloop.engine.testing.run_tests import run_tests
 from greenloop.localize.regions import may_change
-from greenloop.project import sources
 from greenloop.project.environment.faults import is_third_party
 from greenloop.project.settings import Settings
 from greenloop.project.sources import file_patterns, find_imports, find_module, read_text
+from greenloop.project.sources import list_test_files as find_test_files
 from greenloop.project.test_naming import read_names
 from greenloop_sandbox.report.cases import CollectError
 
@@ -44,7 +44,7 @@ async def list_failing_tests(
 
 def _with_files_to_write(error: CannotVerifyError, root: Path) -> CannotVerifyError:
     """The error that ended the suite, with a further remedy where test files import what may still be written."""
-    first = next((path for path in sources.list_test_files(root) if _missing_modules(root, path)), None)
+    first = next((path for path in find_test_files(root) if _missing_modules(root, path)), None)
     if first is None:
         return error
     folder = first.rpartition("/")[0]
@@ -59,11 +59,10 @@ def list_test_files(root: Path, folder: str) -> list[str]:
     Raises `UsageError` where there is none.
     """
     inside = "" if folder in ("", ".") else f"{folder.rstrip('/')}/"
-    files = [path for path in sources.list_test_files(root) if path.startswith(inside)]
+    files = [path for path in find_test_files(root) if path.startswith(inside)]
     if not files:
-        raise UsageError(
-            f"{folder} has no test files.", remedy=f"pytest looks for {' and '.join(file_patterns(root))}."
-        )
+        names = " and ".join(file_patterns(root))
+        raise UsageError(f"{folder} has no test files.", remedy=f"pytest looks for {names}.")
     return sorted(files, key=lambda path: (len(_missing_modules(root, path)), path))
 
 

@@ -45,9 +45,7 @@ def headings(notebook: Notebook) -> Iterator[Heading]:
             yield heading
     for goal in api.notebook_targets.list_targets(notebook):
         if goal.test and (target := find_target(notebook, notebook.tests, goal.name or notebook.cells[goal.cell].test)):
-            yield api.targets.Heading(
-                target.kind, target.qualname, target.selector, target.name_line, False, False, target.end
-            )
+            yield api.targets.Heading(target.kind, target.qualname, target.selector, target.name_line, False, False)
 
 
 def find_target(notebook: Notebook, path: str, name: str) -> Target | None:

@@ -54,10 +54,8 @@ def register(server: LanguageServer, parts: Parts) -> None:
         async def answer(root: Path, settings: Settings) -> dict[str, Any]:
             api, texts = await load("greenloop.api.testing"), await load("greenloop.api.short_texts")
             found = await api.explain(root, target, settings=settings, pool=parts.engines.pool)
-            lines = [
-                {"uri": parts.documents.uri_of(root / each.path), "line": each.line - 1, "suspicion": each.suspicion}
-                for each in found.lines
-            ]
+            uri_of = parts.documents.uri_of
+            lines = [{"uri": uri_of(root / x.path), "line": x.line - 1, "suspicion": x.suspicion} for x in found.lines]
             text = texts.shorten("\n".join(texts.describe_explanation(found)))
             return {"text": text, "passes": found.baseline.passing, "lines": lines}
 

@@ -41,13 +41,9 @@ async def current_texts(documents: Documents, run: Run, attempt: Attempt) -> dic
 
 
 def changed_lines(before: str, after: str, current: str) -> list[tuple[int, int, str]]:
-    """An applied change in the current text: its first rows (0-based), their number, and the text that they replaced.
-
-    What was typed since is not among them, but where it touches the change.
-    """
+    """An applied change in the current text: first rows (0-based), their numbers, and the texts that they replaced."""
     before, after, current = normalize(before), normalize(after), normalize(current)
-    without = merge(after, before, current)
-    without = before if without is None else without
+    without = merge(after, before, current) or before
     rows, shift, lines = [], 0, split_lines(without)
     for hunk in diff_hunks(without, current):
         rows.append((hunk.start + shift, len(hunk.lines), "".join(lines[hunk.start : hunk.end])))

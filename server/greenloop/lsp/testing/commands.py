@@ -69,9 +69,8 @@ class TestCommands:
         """Shows the user a short summary."""
         text = describe(request, summary)
         text = request.prepared.label_cells(text) if request.prepared is not None else text
-        is_good = summary.results and not (
-            summary.broken or summary.out_of_time or summary.interrupted or summary.failing
-        )
+        faults = (summary.broken, summary.out_of_time, summary.interrupted, summary.failing)
+        is_good = summary.results and not any(faults)
         self._client.show_message(text, lsp.MessageType.Info if is_good else lsp.MessageType.Warning)
 
     def _request(self, file: ProjectFile, selector: str | None, tests: Sequence[str]) -> TestRequest:
@@ -121,8 +120,7 @@ def _selector_at(file: ProjectFile, line: int) -> str:
 def describe(request: TestRequest, summary: TestSummary) -> str:
     """`3 passed, 1 failed in 0.2 s`, or that there are no tests."""
     if not (summary.results or summary.broken or summary.out_of_time or summary.interrupted):
-        nothing = "There are no tests in" if request.selectors else "No known test covers"
-        return f"{nothing} {request.name}."
+        return f"{'There are no tests in' if request.selectors else 'No known test covers'} {request.name}."
     counts = Counter(result.outcome for result in summary.results)
     labels = {"error": "with errors", "xfailed": "expected to fail", "xpassed": "passed unexpectedly"}
     order = ("passed", "failed", "error", "skipped", "xfailed", "xpassed")

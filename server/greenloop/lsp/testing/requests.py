@@ -101,9 +101,8 @@ class TestRequest:
     """A request to run tests: `selectors`, or without any those that cover the file `path`, or one `function` of it.
 
     `examples` are the selectors of the function's own docstring examples, which also run.
-    `name` is shown to the user, `target` is the selector in the command.
+    `name` is shown to the user, `target` is the selector in the command. `is_shown`: the client shows its progress.
     `prepared` is the engine's input for a notebook's cells: a module and a test file.
-    `is_shown`: the client shows its progress itself.
     `summary_future` is cancelled with the job, and has the error where no test could be run.
     """
 
