@@ -11,4 +11,4 @@ import { testing } from "./user/testing";
 const dark = testing("Default Dark Modern", "dark");
 const light = testing("Default Light Modern", "light");
 
-runStories("Chromium", { story, capable, firstRun }, { review, improve, light, dark });
+runStories("Chromium", { story, capable, firstRun, light }, { review, improve, dark });
