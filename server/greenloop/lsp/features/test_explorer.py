@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from pygls.lsp.server import LanguageServer
@@ -25,17 +24,14 @@ def register(server: LanguageServer, parts: Parts) -> None:
     async def list_tests(raw: Any) -> dict[str, Any]:
         uri = raw.get("uri") if isinstance(raw, Mapping) else None
         if not isinstance(uri, str):
-            return {"files": [row for root in documents.roots() for row in await files_of(root)]}
+            found = [(root, await asyncio.to_thread(api.targets.list_test_files, root)) for root in documents.roots()]
+            paths = ((root / path, path) for root, files in found for path in files)
+            return {"files": [{"uri": documents.uri_of(absolute), "path": path} for absolute, path in paths]}
         file = locations.locate_for_display(documents, uri)
-        is_test_file = file is not None and file.notebook is None and locations.has_tests(file)
-        return {"files": [{"uri": uri, "path": file.path, "tests": tests_of(file)}] if file and is_test_file else []}
-
-    async def files_of(root: Path) -> list[dict[str, Any]]:
-        paths = await asyncio.to_thread(api.targets.list_test_files, root)
-        return [{"uri": documents.uri_of(root / path), "path": path} for path in paths]
-
-    def tests_of(file: locations.ProjectFile) -> list[dict[str, Any]]:
-        return [{"test": each.selector, "start": each.line - 1, "end": each.end} for each in locations.headings(file)]
+        if file is None or file.notebook is not None or not locations.has_tests(file):
+            return {"files": []}
+        tests = [{"test": each.selector, "start": each.line - 1, "end": each.end} for each in locations.headings(file)]
+        return {"files": [{"uri": uri, "path": file.path, "tests": tests}]}
 
     @server.feature(RUN_TESTS)
     async def run_tests(raw: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -75,21 +76,10 @@ class TestCommands:
 
     def _request(self, file: ProjectFile, selector: str | None, tests: Sequence[str]) -> TestRequest:
         settings = self._settings.load(file.root)
-
-        def request(name: str, path: str, selectors: tuple[str, ...] = (), **fields: Any) -> TestRequest:
-            return TestRequest(
-                root=file.root,
-                settings=settings,
-                path=path,
-                name=name,
-                target=selector or "",
-                selectors=selectors,
-                **fields,
-            )
-
+        request = functools.partial(TestRequest, root=file.root, settings=settings, target=selector or "")
         if tests:
             name = tests[0] if len(tests) == 1 else f"{len(tests)} tests"
-            return request(name, "", tuple(tests), is_shown=True)
+            return request(name=name, path="", selectors=tuple(tests), is_shown=True)
         target = locations.find_target(self._documents, file.root, selector) if selector is not None else None
         if selector is not None and target is None:
             raise JsonRpcInvalidParams(f"There is no test or function named {selector}.")
@@ -97,16 +87,15 @@ class TestCommands:
             prepared, selectors = notebook_requests.prepare_tests(file.notebook, target)
             file_name = file.notebook.path.rpartition("/")[2]
             name = prepared.label_cells(target.qualname) if target is not None else file_name
-            return request(name, file.path, selectors, prepared=prepared)
+            return request(name=name, path=file.path, selectors=selectors, prepared=prepared)
         if target is None:
-            name = file.path.rpartition("/")[2]
-            return request(name, file.path, (file.path,) if locations.has_tests(file) else ())
+            selectors = (file.path,) if locations.has_tests(file) else ()
+            return request(name=file.path.rpartition("/")[2], path=file.path, selectors=selectors)
         name = target.qualname.rpartition(".")[2]
         if target.kind is TargetKind.TEST:
-            return request(name, target.path, (target.selector,))
-        text = self._documents.text(file.root / target.path) or ""
-        examples = api.targets.example_selectors(target, text)
-        return request(name, target.path, function=target.qualname, examples=examples)
+            return request(name=name, path=target.path, selectors=(target.selector,))
+        examples = api.targets.example_selectors(target, self._documents.text(file.root / target.path) or "")
+        return request(name=name, path=target.path, function=target.qualname, examples=examples)
 
 
 def _selector_at(file: ProjectFile, line: int) -> str:
