@@ -73,7 +73,6 @@ def register(server: LanguageServer, parts: Parts) -> None:
 
     @server.feature(CHANGES)
     async def changes_of(raw: Any) -> dict[str, Any]:
-        """The changed lines of an applied result in the current texts, each with the text that it replaced."""
         run, rows = required_runs(raw)[0], []
         for path, (before, after) in run.result.applied_texts.items() if run.result.applied else ():
             current = documents.text(run.root / path) or ""

@@ -69,8 +69,7 @@ def register(server: LanguageServer, parts: Parts) -> None:
     @server.command("greenloop.undo")
     def undo(*arguments: Any) -> None:
         is_meant = run_filter(documents, runs, arguments)
-        run = next((run for run in runs if is_meant(run) and run.result.applied and not run.running), None)
-        if run is not None:
+        if run := next((run for run in runs if is_meant(run) and run.result.applied and not run.running), None):
             tasks.spawn(parts.driver.undo(run))
         else:
             client.show_message("There is no applied result here.")

@@ -63,7 +63,7 @@ def register(server: LanguageServer, parts: Parts) -> None:
     def drop(uri: str) -> None:
         """Drops a closed file's tests, which are not visible any more, unless it is reopened at once."""
         file = locations.locate_for_display(documents, uri)
-        if file is not None and scheduler.concerns(file.root, file.path):
+        if file is not None:
             tasks.spawn(drop_unless_reopened(file))
 
     async def drop_unless_reopened(file: ProjectFile) -> None:

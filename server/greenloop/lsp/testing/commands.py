@@ -85,8 +85,7 @@ class TestCommands:
             raise JsonRpcInvalidParams(f"There is no test or function named {selector}.")
         if file.notebook is not None:
             prepared, selectors = notebook_requests.prepare_tests(file.notebook, target)
-            file_name = file.notebook.path.rpartition("/")[2]
-            name = prepared.label_cells(target.qualname) if target is not None else file_name
+            name = prepared.label_cells(target.qualname) if target else file.notebook.path.rpartition("/")[2]
             return request(name=name, path=file.path, selectors=selectors, prepared=prepared)
         if target is None:
             selectors = (file.path,) if locations.has_tests(file) else ()

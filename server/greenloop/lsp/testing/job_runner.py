@@ -95,8 +95,7 @@ class JobRunner:
         files = list(by_file)
         for start in range(0, len(files), BATCH):
             selectors = [selector for file in files[start : start + BATCH] for selector in by_file[file]]
-            seconds = job.settings.sandbox.seconds
-            await self._run(job, coverage_map, selectors, traced=True, remaining=seconds)
+            await self._run(job, coverage_map, selectors, traced=True, remaining=job.settings.sandbox.seconds)
             for selector in selectors:
                 coverage_map.stale.pop(selector, None)
 
@@ -112,10 +111,8 @@ class JobRunner:
     def _examples(self, job: TestJob) -> tuple[str, ...]:
         """The requested docstring examples, and those of saved files that failed in their last run."""
         requested = [each for request in job.requests for each in request.examples]
-        failed = [
-            f"{DOCTEST}{each}" for path in job.saved for each in self._failing_tests.failing_examples(job.root, path)
-        ]
-        return tuple(dict.fromkeys([*requested, *failed]))
+        failed = [each for path in job.saved for each in self._failing_tests.failing_examples(job.root, path)]
+        return tuple(dict.fromkeys([*requested, *(f"{DOCTEST}{each}" for each in failed)]))
 
     async def _run_cells(
         self, job: TestJob, request: TestRequest, prepared: NotebookTarget, coverage_map: CoverageMap

@@ -183,11 +183,7 @@ def summarize(
     if request.function:
         covering = set(coverage_map.reached.tests_through(request.path, request.function))
         example_prefixes = tuple(f"{each.removeprefix(DOCTEST)}::" for each in request.examples)
-        answer = tuple(
-            result
-            for result in results
-            if result.id in covering or (example_prefixes and result.id.startswith(example_prefixes))
-        )
+        answer = tuple(each for each in results if each.id in covering or each.id.startswith(example_prefixes))
     elif not request.selectors:
         covering = set(coverage_map.reached.tests_through(request.path))
         answer = tuple(result for result in results if result.id in covering) or results

@@ -76,28 +76,20 @@ class TestScheduler:
         """Runs requested tests now, together with those in progress."""
         self._start(TestJob(root=request.root, settings=request.settings, requests=[request]))
 
-    def concerns(self, root: Path, path: str) -> bool:
-        """Whether a job in progress concerns a file."""
-        job = self._jobs.get(root)
-        return job is not None and job.concerns(path, None)
-
     def drop(self, root: Path, path: str) -> None:
         """Drops a closed file's tests from its job, and ends a job without any tests left."""
-        job = self._jobs.get(root)
-        if job is not None and job.concerns(path, None):
+        if (job := self._jobs.get(root)) is not None and job.concerns(path, None):
             job.saved.pop(path, None)
             self.withdraw(root, [request for request in job.requests if request.path == path])
 
     def withdraw(self, root: Path, requests: Collection[TestRequest]) -> None:
         """Drops these requests from a folder's job, and ends a job without any tests left."""
-        job = self._jobs.get(root)
-        if job is None:
-            return
-        for request in [request for request in job.requests if request in requests]:
-            job.requests.remove(request)
+        for request in requests:
             request.summary_future.cancel()
-        if not job.saved and not job.requests:
-            self._end(job)
+        if (job := self._jobs.get(root)) is not None:
+            job.requests = [request for request in job.requests if request not in requests]
+            if not job.saved and not job.requests:
+                self._end(job)
 
     def cancel(self, root: Path | None = None, path: str | None = None, target: str | None = None) -> int:
         """Ends the jobs in a folder (None: everywhere) that concern a file and a target of it; returns how many."""
