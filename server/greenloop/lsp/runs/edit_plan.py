@@ -101,7 +101,7 @@ class EditPlanner:
         return EditPlan(files=planned, changes=changes, merged=merged, is_proven=is_proven)
 
     def plan_undo(self, run: Run) -> EditPlan:
-        """What takes an applied result out of the current texts, and leaves what was typed since."""
+        """The changes that take an applied result out of the current texts, and leave newly typed text as it is."""
         changes = []
         for path, (before, after) in run.result.applied_texts.items():
             current = self._documents.text(run.root / path) or ""
