@@ -110,6 +110,9 @@ FILES = {
     ),
 }
 
+# Without the change its module cannot be imported, so the tests' process has no class to compare by.
+NOT_APART = "a field of a dataclass"
+
 
 @pytest.mark.parametrize("name", [*SLIPS, *FILES])
 async def test_a_slip_costs_no_question(name, tmp_path, monkeypatch, lay):
@@ -128,7 +131,7 @@ async def test_a_slip_costs_no_question(name, tmp_path, monkeypatch, lay):
     settings, _ = configuration.load(root, command_line=keys)
     request = refine.RefineRequest(root=root, target="test_m.py")
     outcome = await refine.refine(request, settings=settings, emit=lambda _event: None)
-    assert outcome.verified is Verified.VERIFIED, outcome.message
+    assert outcome.verified is (Verified.PARTIALLY if name == NOT_APART else Verified.VERIFIED), outcome.message
     assert (outcome.after, outcome.usage.completion_tokens) == ({"m.py": right}, 0)
 
 

@@ -12,9 +12,7 @@ class DjangoTests:
         os.environ["DJANGO_SETTINGS_MODULE"] = settings
         self.error = None
         try:
-            import django
-
-            django.setup()
+            __import__("django").setup()
         except Exception as error:
             self.error = error
 

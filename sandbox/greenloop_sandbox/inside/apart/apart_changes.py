@@ -184,8 +184,8 @@ def _compare(old_tree, new_tree, module, seeds, used_names):
             seeds.add(last)
         elif is_class:
             if _class_itself(before) != _class_itself(node):
-                # Neither members can be added to an enumeration nor slots to a class: the changed one takes its place.
-                is_other = _is_enum(node) or _slots(node) != _slots(before)
+                # Members of an enumeration, slots and bases cannot be added: the changed class takes its place.
+                is_other = _is_enum(node) or _layout(node) != _layout(before)
                 module["classes" if is_other else "touched"].append(name)
                 seeds.add(last)
         elif ast.dump(before) != ast.dump(node):
@@ -237,6 +237,12 @@ def _class_itself(node):
 
 def _is_enum(node):
     return any("Enum" in each or "Flag" in each for each in _dumps(node.bases))
+
+
+def _layout(node):
+    """What decides how an instance is built: slots, and a base that is one of Python's own exceptions."""
+    kinds = [getattr(builtins, getattr(each, "id", ""), None) for each in node.bases]
+    return [each for each in kinds if isinstance(each, type) and issubclass(each, BaseException)], _slots(node)
 
 
 def _slots(node):

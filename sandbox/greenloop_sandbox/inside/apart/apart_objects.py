@@ -280,16 +280,18 @@ def make_stub(name, ask, find_peer, class_name="", is_new=False):
 
 
 def fields_of(kind):
-    """[name, whether the constructor takes it] of each field of a dataclass; none of another class."""
+    """[name, whether the constructor takes it, comparisons, what is shown] of each field; none of no dataclass."""
     fields = getattr(kind, "__dataclass_fields__", {}).values()
-    return [[each.name, each.init] for each in fields if each._field_type is dataclasses._FIELD]
+    return [
+        [each.name, each.init, each.compare, each.repr] for each in fields if each._field_type is dataclasses._FIELD
+    ]
 
 
 def give_fields(kind, fields):
     """Lets `dataclasses.replace`, `asdict` and `fields` know these fields of a class."""
     made = {}
-    for name, is_argument in fields:
-        field = made[str(name)] = dataclasses.field(init=bool(is_argument))
+    for name, init, compare, shown in fields:
+        field = made[str(name)] = dataclasses.field(init=bool(init), compare=bool(compare), repr=bool(shown))
         field.name, field._field_type = str(name), dataclasses._FIELD
     if made:
         type.__setattr__(kind, "__dataclass_fields__", made)

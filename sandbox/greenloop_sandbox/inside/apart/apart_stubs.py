@@ -19,7 +19,7 @@ from apart_context import Replacements
 from apart_evidence import CONSTANTS, CaseRecord
 from apart_handles import Handle
 from apart_judge import MISSING, Judge
-from apart_objects import WRAP, give_fields, make_stub
+from apart_objects import WRAP, fields_of, give_fields, make_stub
 from apart_rules import COMPARISONS, NO_MIRROR, SPECIAL, CannotCross
 
 OF_DATACLASSES = frozenset(("__eq__", "__lt__", "__le__", "__gt__", "__ge__", "__repr__", "__hash__"))
@@ -254,6 +254,7 @@ class Separation:
             return
         name, is_dataclass = module.__name__, "__dataclass_fields__" in vars(owner)
         abstract, decides, fields = self.peer.request("shape", name, path)
+        is_other = is_dataclass and fields != fields_of(owner)
         give_fields(owner, fields)
         if abstract:
             owner.__abstractmethods__ = frozenset(map(str, abstract))
@@ -262,7 +263,7 @@ class Separation:
         if "__init__" in vars(owner):
             owner.__init__ = self.stub(name, path + ".__init__", "__init__", "plain", False, vars(owner)["__init__"])
         for key in self.peer.request("functions", name, path):
-            is_missing = key not in vars(owner) or (is_dataclass and key in OF_DATACLASSES)
+            is_missing = key not in vars(owner) or (is_other and key in OF_DATACLASSES)
             if type(key) is str and is_missing and key not in NO_MIRROR:
                 setattr(owner, key, self.stub(name, path + "." + key, key, "plain", False, is_new=True))
         attributes = self.peer.request("attributes", name, path) if self.request["constants"] else {}

@@ -237,8 +237,8 @@ async def test_a_connection_that_breaks_again_and_again_is_told(api):
 async def test_silence_is_given_up(api):
     api.script = [stall("so far")]
     pieces = []
-    quiet = model(api.base, timeout=0.3)
-    with pytest.raises(ModelError, match=r"did not respond for 0\.3 seconds"):
+    quiet = model(api.base, timeout=2)  # the first piece comes in less also on a loaded machine
+    with pytest.raises(ModelError, match=r"did not respond for 2 seconds"):
         await quiet.complete(ASK, pieces.append)
     assert pieces == ["so far"]
     assert len(api.requests) == 1
