@@ -240,7 +240,7 @@ def _is_enum(node):
 
 
 def _layout(node):
-    """What decides how an instance is built: slots, and a base that is one of Python's own exceptions."""
+    """Bases that are exceptions of Python itself, and slots: neither can be changed in a class that exists."""
     kinds = [getattr(builtins, getattr(each, "id", ""), None) for each in node.bases]
     return [each for each in kinds if isinstance(each, type) and issubclass(each, BaseException)], _slots(node)
 
