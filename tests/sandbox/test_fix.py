@@ -115,7 +115,7 @@ def test_a_recorded_run_is_the_same_again_elsewhere(work, tmp_path, kind):
     assert (code, again["diff"], again["attempts"]) == (0, first["diff"], first["attempts"])
     assert again["usage"]["prompt_tokens"] == first["usage"]["prompt_tokens"]
     code, refused, _err = fix(work, CASE, *record)
-    assert (code, "exists already" in refused["message"]) == (2, True)
+    assert (code, "File exists" in refused["message"]) == (2, True)
 
 
 LACKING = "def double(x):\n    return math.prod([x, 2])\n"

@@ -112,11 +112,9 @@ def recording_opener(path: Path, settings: Settings, target: str) -> Callable[[s
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(run_line(target, settings))
-    except FileExistsError as error:
-        raise UsageError(f"{path} exists already.", remedy="Name a new file with --record FILE.") from error
     except OSError as error:
-        remedy = "Choose another with --record FILE."
-        raise UsageError(f"{path} cannot be written: {error.strerror}.", remedy=remedy) from error
+        remedy = "Name a new file with --record FILE."
+        raise UsageError(f"{path} cannot be made: {error.strerror}.", remedy=remedy) from error
     return lambda name, chosen: record_model(open_model(name, chosen), path)
 
 

@@ -26,9 +26,12 @@ WAITING = 0.2  # seconds for the client's object
 
 def read_hook() -> dict[str, Any]:
     """The object that a client gives its hook; empty where greenloop was started by hand."""
-    if sys.stdin is None or sys.stdin.isatty() or not select.select([sys.stdin], [], [], WAITING)[0]:
-        return {}
-    return _read_object(lambda: os.read(sys.stdin.fileno(), 1 << 20))
+    return _read_object(_read_input)
+
+
+def _read_input() -> bytes:
+    is_mute = sys.stdin is None or sys.stdin.isatty() or not select.select([sys.stdin], [], [], WAITING)[0]
+    return b"" if is_mute else os.read(sys.stdin.fileno(), 1 << 20)
 
 
 def read_notes(root: Path) -> dict[str, Any]:
