@@ -210,7 +210,7 @@ async def test_blemishes_are_told_once(play):
     assert second.accepted
     again, _events = await play(poor, poor)
     assert again.solved  # told once; better than nothing
-    assert list_notes(again) == first.blemishes
+    assert list_notes(again)[: len(first.blemishes)] == first.blemishes  # behind them: what its tests leave open
 
 
 async def test_an_edit_that_cannot_be_placed_costs_no_attempt(play):
