@@ -113,8 +113,9 @@ def recording_opener(path: Path, settings: Settings, target: str) -> Callable[[s
         with path.open("x", encoding="utf-8") as file:
             file.write(run_line(target, settings))
     except OSError as error:
-        remedy = "Name a new file with --record FILE."
-        raise UsageError(f"{path} cannot be made: {error.strerror}.", remedy=remedy) from error
+        raise UsageError(
+            f"{path} cannot be made: {error.strerror}.", remedy="Name a new file: --record FILE."
+        ) from error
     return lambda name, chosen: record_model(open_model(name, chosen), path)
 
 

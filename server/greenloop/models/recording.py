@@ -24,9 +24,7 @@ from greenloop.project.settings import Settings, get, keys
 
 def record_model(model: Model, path: Path) -> Recording:
     """Wraps `model` to append every answer to `path`; requests that fail or are cancelled are not recorded."""
-    if isinstance(model, Infiller):
-        return InfillingRecording(model, path)
-    return Recording(model, path)
+    return (InfillingRecording if isinstance(model, Infiller) else Recording)(model, path)
 
 
 def run_line(target: str, settings: Settings) -> str:

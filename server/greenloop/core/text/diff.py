@@ -7,6 +7,7 @@ This module must not know what language the text is written in.
 from __future__ import annotations
 
 import difflib
+import os.path
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -22,6 +23,10 @@ class Hunk:
     start: int
     end: int
     lines: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        return self.end - self.start + len(self.lines)
 
 
 def split_lines(text: str) -> list[str]:
@@ -58,20 +63,13 @@ def diff_hunks(old: str, new: str) -> tuple[Hunk, ...]:
 def first_changed_line(before: str | None, after: str) -> int:
     """The first line of the new text that differs, 1-based."""
     old_lines, new_lines = (before or "").splitlines(), after.splitlines()
-    index = next(
-        (i for i, (a, b) in enumerate(zip(old_lines, new_lines, strict=False)) if a != b),
-        min(len(old_lines), len(new_lines)),
-    )
+    index = len(os.path.commonprefix([old_lines, new_lines]))  # noqa: RUF071 - of lists, line by line
     return min(index, max(len(new_lines) - 1, 0)) + 1
 
 
 def count_changed_lines(before: Mapping[str, str], after: Mapping[str, str]) -> int:
     """Counts removed and added lines over all files of `after`."""
-    return sum(
-        hunk.end - hunk.start + len(hunk.lines)
-        for path, text in after.items()
-        for hunk in diff_hunks(before.get(path, ""), text)
-    )
+    return sum(hunk.size for path, text in after.items() for hunk in diff_hunks(before.get(path, ""), text))
 
 
 def apply_hunks(text: str, changes: Sequence[Hunk]) -> str:
@@ -144,11 +142,7 @@ def contains(before: str, after: str, current: str) -> bool:
         if deleted or any(change.start < end and start < change.end for change in later_changes):
             return False
     # Among several equal lines, one more or one less can be matched where nothing was changed.
-    return _size(later_changes) <= _size(diff_hunks(before, current))
-
-
-def _size(changes: Sequence[Hunk]) -> int:
-    return sum(hunk.end - hunk.start + len(hunk.lines) for hunk in changes)
+    return sum(each.size for each in later_changes) <= sum(each.size for each in diff_hunks(before, current))
 
 
 def diff_files(before: Mapping[str, str | None], after: Mapping[str, str]) -> str:

@@ -60,6 +60,10 @@ class EditorFiles:
         await self.send()
 
 
+class _TypedMeanwhileError(Exception):
+    """The texts are no longer those that the edit was planned for."""
+
+
 class EditApplier:
     """Applies results, and notices edits that arrive late."""
 
@@ -89,9 +93,8 @@ class EditApplier:
                 continue
             if plan.reason:
                 return ApplyResult(applied=False, reason=plan.reason)
-            files = EditorFiles(
-                texts=edit_plan.as_saved(run.root, texts), send=functools.partial(self._send, run, plan)
-            )
+            send = functools.partial(self._send, run, plan, texts)
+            files = EditorFiles(texts=edit_plan.as_saved(run.root, texts), send=send)
             try:
                 if plan.changes and not plan.is_proven:
                     await session.plan(
@@ -107,6 +110,8 @@ class EditApplier:
                     reason = "this editor accepts edits only from a code action"
                     return ApplyResult(applied=False, merged=plan.merged, reason=reason, by_action=True)
                 await session.write(plan.files, files)
+            except _TypedMeanwhileError:
+                continue
             except GreenloopError as error:
                 return ApplyResult(applied=False, reason=str(error).rstrip("."))
             return ApplyResult(applied=True, merged=plan.merged and bool(plan.changes))
@@ -151,8 +156,10 @@ class EditApplier:
         _mark_applied(run)
         return ApplyResult(applied=True)
 
-    async def _send(self, run: Run, plan: EditPlan) -> None:
+    async def _send(self, run: Run, plan: EditPlan, texts: Mapping[str, str | None]) -> None:
         """Sends the edit, and returns when the text has it. Raises `WorkspaceError` where it does not get there."""
+        if self.planner.texts(run) != texts:  # the last look before the edit leaves
+            raise _TypedMeanwhileError
         if not plan.changes:
             run.result.applied, run.result.lines = True, await asyncio.to_thread(_changed_lines, run)
             return
