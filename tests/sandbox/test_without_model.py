@@ -73,6 +73,15 @@ FILES = {
         "def pad(text, width):\n    return text.ljust(width)\n\n\ndef row(x, width):\n    return pad(x, width)\n",
         ["assert row('a', 3) == 'a  '"],
     ),
+    "a field of a dataclass": (
+        "from dataclasses import dataclass\n\n\n@dataclass\nclass C:\n    items: list = []\n",
+        "from dataclasses import dataclass\nfrom dataclasses import field\n\n\n@dataclass\nclass C:\n    items: list = field(default_factory=list)\n",
+        ["first, other = C(), C()\n    first.items.append(1)\n    assert (first.items, other.items) == ([1], [])"],
+    ),
+}
+
+# Declarations of a class, which a model has to change: they are proven like any other code.
+DECLARATIONS = {
     "a dataclass without an order": (
         "import dataclasses\n\n\n@dataclasses.dataclass\nclass C:\n    x: int\n",
         "import dataclasses\n\n\n@dataclasses.dataclass(order=True)\nclass C:\n    x: int\n",
@@ -103,11 +112,6 @@ FILES = {
         "class C:\n    __slots__ = ['a', 'b']\n\n    def __init__(self, b):\n        self.b = b\n",
         ["assert C(2).b == 2"],
     ),
-    "a field of a dataclass": (
-        "from dataclasses import dataclass\n\n\n@dataclass\nclass C:\n    items: list = []\n",
-        "from dataclasses import dataclass\nfrom dataclasses import field\n\n\n@dataclass\nclass C:\n    items: list = field(default_factory=list)\n",
-        ["first, other = C(), C()\n    first.items.append(1)\n    assert (first.items, other.items) == ([1], [])"],
-    ),
 }
 
 # Without the change its module cannot be imported, so the tests' process has no class to compare by.
@@ -116,23 +120,35 @@ NOT_APART = "a field of a dataclass"
 
 @pytest.mark.parametrize("name", [*SLIPS, *FILES])
 async def test_a_slip_costs_no_question(name, tmp_path, monkeypatch, lay):
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     if name in SLIPS:
         header, *bodies, asserted = SLIPS[name]
         wrong, right = (f"def {header}:\n{body}\n" for body in bodies)
         right = right.replace("=[])", "=None)")
     else:
         wrong, right, asserted = FILES[name]
+    outcome = await solve(wrong, asserted, "no answer", tmp_path, monkeypatch, lay)
+    assert outcome.verified is (Verified.PARTIALLY if name == NOT_APART else Verified.VERIFIED), outcome.message
+    assert (outcome.after, outcome.usage.completion_tokens) == ({"m.py": right}, 0)
+
+
+@pytest.mark.parametrize("name", DECLARATIONS)
+async def test_a_declaration_that_a_model_changes_is_proven(name, tmp_path, monkeypatch, lay):
+    wrong, right, asserted = DECLARATIONS[name]
+    outcome = await solve(wrong, asserted, f"```python\n{right}```", tmp_path, monkeypatch, lay)
+    assert (outcome.verified, outcome.after) == (Verified.VERIFIED, {"m.py": right}), outcome.message
+
+
+async def solve(wrong, asserted, answer, tmp_path, monkeypatch, lay):
+    """Runs greenloop on a module and what its tests assert, with a model that has one answer."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     tests = [f"def test_{number}():\n    {each}\n" for number, each in enumerate(asserted)]
     root = lay(tmp_path / "w", {"m.py": wrong, "test_m.py": "\n\n".join(["import pytest\nfrom m import *\n", *tests])})
     script = tmp_path / "answers.jsonl"
-    script.write_text(json.dumps("no answer") + "\n")
+    script.write_text(6 * f"{json.dumps(answer)}\n")  # the first may be taken for a line to fill in
     keys = {"model": f"scripted:{script}", "sandbox.kind": "bubblewrap"}
     settings, _ = configuration.load(root, command_line=keys)
     request = refine.RefineRequest(root=root, target="test_m.py")
-    outcome = await refine.refine(request, settings=settings, emit=lambda _event: None)
-    assert outcome.verified is (Verified.PARTIALLY if name == NOT_APART else Verified.VERIFIED), outcome.message
-    assert (outcome.after, outcome.usage.completion_tokens) == ({"m.py": right}, 0)
+    return await refine.refine(request, settings=settings, emit=lambda _event: None)
 
 
 LOW = "def low(text):\n    return text.lower()\n"

@@ -20,7 +20,7 @@ from greenloop.drafting.candidates.changes.missing_imports import add_missing_im
 from greenloop.drafting.candidates.changes.moved_statements import moved_statements
 from greenloop.drafting.candidates.changes.one_token import one_token
 from greenloop.drafting.candidates.changes.slips.calls import missing_awaits, wrong_arguments
-from greenloop.drafting.candidates.changes.slips.classes import declarations, own_attributes
+from greenloop.drafting.candidates.changes.slips.classes import own_attributes
 from greenloop.drafting.candidates.changes.slips.functions import missing_return, mutable_defaults
 from greenloop.drafting.candidates.changes.slips.names import misspelled_names, moved_names, replaced_names
 
@@ -29,7 +29,6 @@ SHORT = 80  # changes of a function for which there is time in any case
 # Those of more than a region's text: what other code of the file, or another module, has decides.
 FILE_MAKERS: tuple[Callable[[Problem, Region, Attempt], Iterator[Candidate]], ...] = (
     own_attributes,
-    declarations,
     moved_names,
     wrong_arguments,
 )
