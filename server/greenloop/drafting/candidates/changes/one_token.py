@@ -1,8 +1,8 @@
 """Every one-token change of a function or an assignment.
 
 Operators after mutation-based repair (Debroy and Wong, "Using mutation to automatically suggest fixes for faulty
-programs", 2010): comparison, boundary, arithmetic and logical operator, argument order, one name in scope for another,
-and a statement deleted.
+programs", 2010): comparison, boundary, arithmetic, logical and assignment operator, argument order, one name in scope for
+another, and a statement deleted.
 Every change is made in the text itself, so that layout and comments stay.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from greenloop.core.python.assignments import Assignment
@@ -63,6 +64,7 @@ def one_token_changes(text: str) -> list[Change]:
         nodes = [node for item in parsed.body if isinstance(item, Assignment) for node in ast.walk(item)]
     kinds = (_comparisons, _boundaries, _operators, _word_changes, _swaps, _pattern_changes)
     result = [(ChangeKind.SYMBOL, edit) for kind in kinds for node in nodes for edit in kind(node, rows)]
+    result += [(ChangeKind.SYMBOL, edit) for edit in _additions(nodes, rows)]
     for function in functions[:1]:
         result += [(ChangeKind.NAME, edit) for edit in (*_name_changes(function, nodes), *_attribute_changes(nodes))]
         result += [(ChangeKind.DELETION, edit) for node in [function, *nodes] for edit in _deletions(node)]
@@ -165,13 +167,26 @@ def _operators(node: ast.AST, rows: Sequence[bytes]) -> Iterator[Edit]:
             yield Edit(line=line, start=start, end=end, new=new)
     elif isinstance(node, ast.AugAssign):
         line, start, end, text = _operator_between(rows, node.target, node.value, [f"{sign}=" for sign in OPERATORS])
-        for new in OPERATORS.get(text[:-1], ()) if line else ():
+        for new in (*OPERATORS.get(text[:-1], ()), "") if line else ():
             yield Edit(line=line, start=start, end=end, new=f"{new}=")
     elif isinstance(node, ast.BoolOp):
         for left, right in zip(node.values, node.values[1:], strict=False):
             line, start, end, text = _operator_between(rows, left, right, ["and", "or"])
             if line:
                 yield Edit(line=line, start=start, end=end, new="or" if text == "and" else "and")
+
+
+def _additions(nodes: Sequence[ast.AST], rows: Sequence[bytes]) -> Iterator[Edit]:
+    """`+=` for each `=` whose target may already have a value."""
+    stored = Counter(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    for node in nodes:
+        if not isinstance(node, ast.Assign) or len(node.targets) > 1:
+            continue
+        target = node.targets[0]
+        rebound = isinstance(target, ast.Name) and stored[target.id] > 1
+        line, start, end, _ = _operator_between(rows, target, node.value, ["="])
+        if line and (rebound or isinstance(target, ast.Attribute | ast.Subscript)):
+            yield Edit(line=line, start=start, end=end, new="+=")
 
 
 def _word_changes(node: ast.AST, rows: Sequence[bytes]) -> Iterator[Edit]:
