@@ -13,21 +13,11 @@ import pytest
 from conversation_attempts import BLEMISH, LOOKS, turn
 from fake_engine import AFTER, BEFORE, CASE, TEST, attempt, solved, tampered, unsolved, verdict
 from greenloop.cli.main import main
-from greenloop.cli.screen import View
 from greenloop.core.errors import CannotVerifyError, ModelError, SettingsError, UsageError, WorkspaceError
 from greenloop.core.records.outcome import Evidence, StopReason, Verified
 from greenloop.core.records.verdict import Status
 from greenloop.engine.history.store import History
 from greenloop.models.providers import none
-
-
-@pytest.fixture
-def terminal(monkeypatch):
-    """Somebody is there; `answers` is what they will type."""
-    answers: list[str] = []
-    monkeypatch.setattr(View, "can_ask", staticmethod(lambda: True))
-    monkeypatch.setattr("greenloop.cli.screen.read_line", lambda _question: answers.pop(0))
-    return answers
 
 
 def objects(text: str) -> list[dict]:
@@ -367,14 +357,14 @@ def test_apply_writes_and_says_where(fake, project, capsys):
 @pytest.mark.parametrize(
     ("answer", "text"), [("y", AFTER), ("yes", AFTER), ("n", BEFORE), ("", BEFORE), ("what", BEFORE)]
 )
-def test_at_a_terminal_the_user_is_asked(fake, project, terminal, answer, text):
-    terminal.append(answer)
+def test_at_a_terminal_the_user_is_asked(fake, project, keyboard, answer, text):
+    keyboard.lines.append(answer)
     assert main(["fix", CASE]) == 0
     assert (project / "m.py").read_text() == text
-    assert terminal == []
+    assert keyboard.lines == []
 
 
-def test_json_never_asks(fake, project, terminal):
+def test_json_never_asks(fake, project, keyboard):
     assert main(["fix", CASE, "--json"]) == 0
     assert (project / "m.py").read_text() == BEFORE
 
@@ -611,20 +601,19 @@ def capable(monkeypatch):
     monkeypatch.setattr("greenloop.models.embedded.hardware.check", lambda *_sizes: None)
 
 
-def test_without_the_engine_no_download_is_offered(modelless, terminal, monkeypatch, capsys):
+def test_without_the_engine_no_download_is_offered(modelless, keyboard, monkeypatch, capsys):
     def check(*_sizes):
         raise ModelError("The engine is not installed.", remedy="Run `uvx greenloop[local]`.")
 
     monkeypatch.setattr("greenloop.models.embedded.hardware.check", check)
-    monkeypatch.setattr("greenloop.cli.commands.model.read_line", lambda _question: pytest.fail("asked"))
     assert main(["fix", CASE]) == 3
+    assert keyboard.reads == 0
     assert "The engine is not installed." in capsys.readouterr().err
 
 
-def test_no_model_asks_once_and_goes_on(modelless, terminal, monkeypatch, capsys):
+def test_no_model_asks_once_and_goes_on(modelless, keyboard, monkeypatch, capsys):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-never-shown")
-    monkeypatch.setattr("greenloop.cli.commands.model.read_line", lambda _question: "ollama/small")
-    terminal.append("n")
+    keyboard.lines += ["ollama/small", "n"]
     assert main(["fix", CASE]) == 0
     assert modelless.settings[-1].model == "ollama/small"
     err = capsys.readouterr().err
@@ -632,18 +621,17 @@ def test_no_model_asks_once_and_goes_on(modelless, terminal, monkeypatch, capsys
     assert "sk-never-shown" not in err
 
 
-def test_a_model_is_asked_for_once_and_the_other_targets_still_run(modelless, terminal, monkeypatch, capsys):
-    questions = []
+def test_a_model_is_asked_for_once_and_the_other_targets_still_run(modelless, keyboard, monkeypatch, capsys):
+    keyboard.lines.append("n")
     modelless.red = [CASE, "test_m.py::test_other"]
     modelless.result = unsolved(StopReason.MODEL, message=none.needed().advice)
     monkeypatch.setattr("greenloop.engine.refine.refine", modelless.refine)
-    monkeypatch.setattr("greenloop.cli.commands.model.read_line", lambda question: questions.append(question) or "n")
     assert main(["fix", "--all"]) == 3
     assert capsys.readouterr().out.count("That needs a model: ") == 2
-    assert len(questions) == 1
+    assert keyboard.reads == 1
 
 
-def test_a_run_goes_on_with_the_model_that_the_user_names(modelless, terminal, monkeypatch):
+def test_a_run_goes_on_with_the_model_that_the_user_names(modelless, keyboard, monkeypatch):
     requests = []
 
     async def refine(request, *, settings, **_more):
@@ -652,22 +640,20 @@ def test_a_run_goes_on_with_the_model_that_the_user_names(modelless, terminal, m
 
     monkeypatch.setattr("greenloop.engine.refine.refine", refine)
     monkeypatch.setattr("greenloop.cli.fix_targets.read_unsolved_run", lambda number, _warn: f"run {number}")
-    monkeypatch.setattr("greenloop.cli.commands.model.read_line", lambda _question: "ollama/small")
+    keyboard.lines.append("ollama/small")
     assert main(["fix", CASE]) == 1
     assert requests == [("", None), ("ollama/small", "run 7")]
 
 
-def test_no_model_and_the_user_says_yes_fetches_it(modelless, terminal, monkeypatch):
+def test_no_model_and_the_user_says_yes_fetches_it(modelless, keyboard, monkeypatch):
     pulled = []
-    monkeypatch.setattr("greenloop.cli.commands.model.read_line", lambda _question: "y")
     monkeypatch.setattr("greenloop.cli.commands.model.download_weights", lambda model: pulled.append(model.name))
-    terminal.append("n")
+    keyboard.lines += ["y", "n"]
     assert main(["fix", CASE]) == 0
     assert (pulled, modelless.settings[-1].model) == (["qwen2.5-coder-1.5b"], "local")
 
 
-def test_no_model_and_the_user_says_no(modelless, terminal, monkeypatch, capsys):
-    monkeypatch.setattr("greenloop.cli.commands.model.read_line", lambda _question: "")
+def test_no_model_and_the_user_says_no(modelless, keyboard, monkeypatch, capsys):
     assert main(["fix", CASE]) == 3
     assert "No model is available" in capsys.readouterr().err
 

@@ -142,13 +142,10 @@ def test_a_license_that_forbids_some_use_has_to_be_accepted(pulled, capsys):
 
 
 @pytest.mark.parametrize(("answer", "code"), [("y", 0), ("no", 2), ("", 2)])
-def test_on_a_terminal_the_license_is_asked_about(pulled, monkeypatch, answer, code):
-    questions = []
-    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    monkeypatch.setattr("greenloop.cli.commands.model.read_line", lambda asked: questions.append(asked) or answer)
+def test_on_a_terminal_the_license_is_asked_about(pulled, keyboard, capsys, answer, code):
+    keyboard.lines.append(answer)
     assert main(["model", "pull", "qwen2.5-coder-3b"]) == code
-    assert "non-commercial use only" in questions[0]
+    assert "non-commercial use only" in capsys.readouterr().err
     assert len(pulled) == (code == 0)
 
 

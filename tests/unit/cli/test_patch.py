@@ -7,17 +7,16 @@ import json
 from fake_engine import AFTER, BEFORE, CASE, solved
 from greenloop.cli.main import main
 from greenloop.cli.patch import PatchFile
-from greenloop.cli.screen import View
 from greenloop.core.records.outcome import Evidence, Verified
 
 DIFF = "--- a/m.py\n+++ b/m.py\n@@ -1,2 +1,2 @@\n def double(x):\n-    return x + 1\n+    return x * 2\n"
 
 
-def test_an_accepted_result_is_in_the_patch_and_nothing_is_asked_or_written(fake, project, monkeypatch):
-    monkeypatch.setattr(View, "can_ask", staticmethod(lambda: True))
+def test_an_accepted_result_is_in_the_patch_and_nothing_is_asked_or_written(fake, project, keyboard):
     assert main(["fix", CASE, "--patch", "a.patch"]) == 0
     assert (project / "a.patch").read_text() == DIFF
     assert (project / "m.py").read_text() == BEFORE
+    assert keyboard.reads == 0
 
 
 def test_with_apply_both_happens(fake, project):

@@ -17,20 +17,6 @@ QUESTION = 'Is `rle("") == []` right?'
 OPTIONS = ("Yes", "No", "It is [('', 0)]", "The right value is …", "Skip")
 
 
-@pytest.fixture
-def typed(monkeypatch):
-    """What the user types, and what he was asked; nothing left to type is the end of input."""
-    answers: list[str] = []
-    asked: list[str] = []
-
-    def line(question: str) -> str:
-        asked.append(question)
-        return answers.pop(0) if answers else ""
-
-    monkeypatch.setattr("greenloop.cli.screen.read_line", line)
-    return answers, asked
-
-
 def person() -> TerminalUser:
     return TerminalUser(lambda ask: ask())
 
@@ -49,12 +35,11 @@ def person() -> TerminalUser:
         ([], None, 1),
     ],
 )
-async def test_an_option_by_its_number_or_its_beginning(typed, words, chosen, times):
-    answers, asked = typed
-    answers += words
+async def test_an_option_by_its_number_or_its_beginning(keyboard, capsys, words, chosen, times):
+    keyboard.lines += words
     assert await person().choose(QUESTION, OPTIONS) == chosen
-    assert len(asked) == times
-    assert asked[0].startswith(f"{QUESTION}\n  1  Yes\n  2  No\n")
+    assert keyboard.reads == times
+    assert capsys.readouterr().err.startswith(f"{QUESTION}\n  1  Yes\n  2  No\n")
 
 
 @pytest.mark.parametrize(
@@ -68,13 +53,11 @@ async def test_an_option_by_its_number_or_its_beginning(typed, words, chosen, ti
         ([], None, 1),
     ],
 )
-async def test_a_value_that_is_none_is_asked_for_once_more(typed, words, value, times):
-    answers, asked = typed
-    answers += words
+async def test_a_value_that_is_none_is_asked_for_once_more(keyboard, capsys, words, value, times):
+    keyboard.lines += words
     assert await person().correct(QUESTION, "[]") == value
-    assert len(asked) == times
-    if times == 2:
-        assert "is not a Python value; write it as in a test" in asked[1]
+    assert keyboard.reads == times
+    assert ("is not a Python value; write it as in a test" in capsys.readouterr().err) == (times == 2)
 
 
 @pytest.mark.parametrize(
@@ -85,9 +68,8 @@ def test_what_is_no_value_is_told_in_one_sentence(text):
         parse_literal_input(text)
 
 
-async def test_the_live_table_stands_still_while_it_is_asked(typed):
-    answers, _asked = typed
-    answers.append("1")
+async def test_the_live_table_stands_still_while_it_is_asked(keyboard):
+    keyboard.lines.append("1")
     seen = []
 
     class Watched(LiveTable):
@@ -107,10 +89,9 @@ async def test_the_live_table_stands_still_while_it_is_asked(typed):
 # -- the command line --------------------------------------------------------------------------------------------
 
 
-def test_questions_only_where_somebody_can_answer(fake, monkeypatch):
+def test_questions_only_where_somebody_can_answer(fake, request):
     main(["fix", CASE, "--ask", "2"])
-    monkeypatch.setattr(View, "can_ask", staticmethod(lambda: True))
-    monkeypatch.setattr("greenloop.cli.screen.read_line", lambda _question: "n")
+    request.getfixturevalue("keyboard")
     main(["fix", CASE])
     main(["fix", CASE, "--ask", "2"])
     main(["fix", CASE, "--ask", "2", "--json"])
@@ -125,14 +106,9 @@ def test_more_than_five_questions_are_refused_in_one_sentence(fake, capsys, numb
     assert fake.requests == []
 
 
-def test_ctrl_c_at_a_question_cancels_the_run(fake, monkeypatch, capsys):
+def test_ctrl_c_at_a_question_cancels_the_run(fake, keyboard, monkeypatch, capsys):
     """As every cancelled run: kept in the history, 130."""
-
-    def line(_question: str) -> str:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(View, "can_ask", staticmethod(lambda: True))
-    monkeypatch.setattr("greenloop.cli.screen.read_line", line)
+    keyboard.lines.append(KeyboardInterrupt())
     inner = fake.refine
 
     async def asking(request, *, user, **more):

@@ -11,7 +11,6 @@ import pytest
 from greenloop.cli import editors
 from greenloop.cli.editors import AGENTS, EDITORS, GATES
 from greenloop.cli.main import main
-from greenloop.cli.screen import View
 
 ALL = {**EDITORS, **AGENTS}
 WRITABLE = [name for name, editor in ALL.items() if editor.file]
@@ -73,9 +72,8 @@ def test_what_would_change_is_shown_and_nobody_there_means_nothing_written(name,
 
 
 @pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 1)])
-def test_a_user_at_the_terminal_is_asked(answer, code, monkeypatch):
-    monkeypatch.setattr(View, "can_ask", staticmethod(lambda: True))
-    monkeypatch.setattr("greenloop.cli.screen.read_line", lambda _question: answer)
+def test_a_user_at_the_terminal_is_asked(answer, code, keyboard):
+    keyboard.lines.append(answer)
     assert main(["setup", "neovim", "--write"]) == code
     assert file_of("neovim").exists() == (answer == "y")
 
