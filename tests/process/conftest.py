@@ -6,6 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from fixed_machine import on_machine
+
+__all__ = ["on_machine"]
+
 
 @pytest.fixture(autouse=True)
 def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

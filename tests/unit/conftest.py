@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fixed_machine import on_machine
 from unit_rules import parses, problem, pytest_runtest_call, pytest_runtest_setup
 
-__all__ = ["parses", "problem", "pytest_runtest_call", "pytest_runtest_setup"]
+__all__ = ["on_machine", "parses", "problem", "pytest_runtest_call", "pytest_runtest_setup"]

@@ -8,6 +8,7 @@ import pytest
 from _pytest.capture import CaptureIO, DontReadFromInput, EncodedFile
 
 from fake_engine import fake, project
+from fixed_machine import FixedMachine
 from greenloop.core import registry
 from greenloop.core.errors import CannotVerifyError
 from greenloop_sandbox import Environment, Probe
@@ -55,7 +56,7 @@ def machine(project, monkeypatch):
     )
     weights = project / "weights.gguf"
     weights.write_text("w")
-    state = {"walls": walls, "environment": environment, "ollama": [], "weights": weights, "gpus": ()}
+    state = {"walls": walls, "environment": environment, "ollama": [], "weights": weights, "hardware": FixedMachine()}
 
     class Part:
         def __init__(self, name: str) -> None:
@@ -77,9 +78,7 @@ def machine(project, monkeypatch):
     monkeypatch.setattr("greenloop.project.workspace.find_environment", found)
     monkeypatch.setattr("greenloop.models.embedded.default_model.ollama_models", ollama)
     monkeypatch.setattr("greenloop.models.embedded.weights.downloaded_file", lambda *_: state["weights"])
-    monkeypatch.setattr("greenloop.models.embedded.hardware.is_engine_installed", lambda: True)
-    monkeypatch.setattr("greenloop.models.embedded.hardware.check", lambda *_: None)
-    monkeypatch.setattr("greenloop.models.embedded.hardware.find_gpus", lambda: state["gpus"])
+    monkeypatch.setattr("greenloop.models.embedded.hardware.Machine", lambda: state["hardware"])
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     return state

@@ -11,7 +11,6 @@ from greenloop.cli.main import main
 from greenloop.core.errors import CannotVerifyError
 from greenloop.engine.doctor import report as doctors
 from greenloop.engine.doctor.isolation import ProbeResult
-from greenloop.models.embedded import hardware
 from greenloop.project.settings import Settings
 from greenloop_sandbox import Probe
 
@@ -64,9 +63,8 @@ def test_without_a_model_a_fix_can_do_what_needs_none(machine, capsys):
     assert "model missing" in capsys.readouterr().out
 
 
-def test_the_doctor_names_a_larger_model_that_fits(machine, capsys, monkeypatch):
+def test_the_doctor_names_a_larger_model_that_fits(machine, capsys):
     machine["weights"] = None
-    monkeypatch.setattr(hardware, "read_machine", lambda: hardware.Machine(memory=64 * 10**9, cores=8))
     assert main(["doctor", "--json"]) == 0
     row = findings(capsys)["model", "local"]
     assert row["detail"] == (

@@ -12,6 +12,7 @@ import pytest
 
 from conversation_attempts import BLEMISH, LOOKS, turn
 from fake_engine import AFTER, BEFORE, CASE, TEST, attempt, solved, tampered, unsolved, verdict
+from fixed_machine import FixedMachine
 from greenloop.cli.main import main
 from greenloop.core.errors import CannotVerifyError, ModelError, SettingsError, UsageError, WorkspaceError
 from greenloop.core.records.outcome import Evidence, StopReason, Verified
@@ -573,7 +574,7 @@ def test_the_log_names_what_a_programmer_needs(fake, tmp_path):
 
 
 @pytest.fixture
-def modelless(fake, monkeypatch):
+def modelless(fake, on_machine, monkeypatch):
     """The engine needs a model until one is named."""
     real = fake.refine
 
@@ -585,6 +586,7 @@ def modelless(fake, monkeypatch):
     async def nothing(_settings, _environ=None):
         return ""
 
+    on_machine(FixedMachine())
     monkeypatch.setattr("greenloop.engine.refine.refine", refine)
     monkeypatch.setattr("greenloop.models.embedded.default_model.choose", nothing)
     return fake
@@ -595,20 +597,11 @@ def test_no_model_and_nobody_there_is_one_sentence(modelless, capsys):
     assert "greenloop: That needs a model: " in capsys.readouterr().err
 
 
-@pytest.fixture(autouse=True)
-def capable(monkeypatch):
-    """A machine that could run the embedded model; a test takes away what it wants."""
-    monkeypatch.setattr("greenloop.models.embedded.hardware.check", lambda *_sizes: None)
-
-
-def test_without_the_engine_no_download_is_offered(modelless, keyboard, monkeypatch, capsys):
-    def check(*_sizes):
-        raise ModelError("The engine is not installed.", remedy="Run `uvx greenloop[local]`.")
-
-    monkeypatch.setattr("greenloop.models.embedded.hardware.check", check)
+def test_without_the_engine_no_download_is_offered(modelless, keyboard, on_machine, capsys):
+    on_machine(FixedMachine(has_engine=False))
     assert main(["fix", CASE]) == 3
     assert keyboard.reads == 0
-    assert "The engine is not installed." in capsys.readouterr().err
+    assert "engine (xllamacpp) is not installed." in capsys.readouterr().err
 
 
 def test_no_model_asks_once_and_goes_on(modelless, keyboard, monkeypatch, capsys):

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from fake_engine import CASE, unsolved
+from fixed_machine import FixedMachine
 from greenloop.cli.main import main
 from greenloop.core.errors import ModelError
 from greenloop.core.records.outcome import StopReason
-from greenloop.models.embedded import catalogue, hardware
+from greenloop.models.embedded import catalogue
 from greenloop.models.embedded.gpus import Gpu
 from tiny_gguf import QWEN, make_gguf
 
@@ -72,9 +73,7 @@ def table(out: str) -> dict[str, str]:
 
 def test_the_list_shows_the_whole_catalogue(machine, capsys, monkeypatch):
     monkeypatch.setattr("greenloop.engine.history.store.History.solved_by_model", lambda _: [("local", 7, 5)])
-    monkeypatch.setattr(
-        "greenloop.models.embedded.hardware.read_machine", lambda: hardware.Machine(memory=8 * 10**9, cores=2)
-    )
+    machine["hardware"] = FixedMachine(memory=8 * 10**9, cores=2)
     assert main(["model", "list"]) == 0
     out = capsys.readouterr().out
     rows = table(out)
@@ -97,7 +96,7 @@ def test_the_list_says_once_that_layers_cannot_go_to_a_gpu(machine, capsys):
     assert (
         capsys.readouterr().out.count("embedded.gpu: 9 has no effect: the engine was built without a GPU backend") == 1
     )
-    machine["gpus"] = (Gpu(name="a \x1b[31mGPU", free=8 * 10**9),)
+    machine["hardware"] = FixedMachine(gpus=(Gpu(name="a \x1b[31mGPU", free=8 * 10**9),))
     assert main(["model", "list"]) == 0
     out = capsys.readouterr().out
     assert "as many layers as fit of the embedded model on a" in out
@@ -149,9 +148,9 @@ def test_on_a_terminal_the_license_is_asked_about(pulled, keyboard, capsys, answ
     assert len(pulled) == (code == 0)
 
 
-def test_a_model_of_ones_own_is_added(project, tmp_path, capsys, monkeypatch):
+def test_a_model_of_ones_own_is_added(project, tmp_path, capsys, monkeypatch, on_machine):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(hardware, "find_gpus", tuple)
+    on_machine(FixedMachine())
     source = tmp_path / "some.gguf"
     source.write_bytes(make_gguf({**QWEN, "tokenizer.ggml.tokens": ["a"]}))
     assert main(["model", "pull", "--from", str(source), "--as", "mine"]) == 0

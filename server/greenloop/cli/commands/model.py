@@ -160,7 +160,7 @@ def _list(settings: Settings) -> int:
 
 def _print_embedded(settings: Settings, solved: dict[str, str]) -> set[str]:
     """Prints the table of embedded models and which one suits this machine; returns the models' names."""
-    models, machine = catalogue.known_models(), hardware.read_machine()
+    models, machine = catalogue.known_models(), hardware.Machine()
     rows = [("model", "download", "memory", "license", "here", "solved", "note")]
     for model in models:
         size = f"{model.size / 1e9:.1f} GB" if model.size else "?"
@@ -177,7 +177,7 @@ def _print_embedded(settings: Settings, solved: dict[str, str]) -> set[str]:
     print(render.escape_controls(f"this machine: {hardware.describe(machine)}"))
     fitting = hardware.recommend(models, settings.embedded, machine)
     print(f"recommended: {fitting.name if fitting else 'none of these'}")
-    if features := hardware.missing_features():
+    if features := hardware.missing_features(machine):
         print(features)
     if layers := hardware.describe_gpu_use(settings.embedded, machine.gpus):
         print(render.escape_controls(f"embedded.gpu: {layers}"))

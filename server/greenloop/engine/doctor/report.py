@@ -218,9 +218,9 @@ def _embedded(settings: Settings) -> list[DoctorFinding]:
         return [_model(settings.model, ok=False, detail=str(error), remedy=error.remedy)]
     if not settings.model and weights.downloaded_file(model) is None and (present := weights.downloaded_models()):
         model = present[0]
-    path, machine = weights.downloaded_file(model), hardware.read_machine()
-    is_usable = path is not None and hardware.is_engine_installed()
-    if not hardware.is_engine_installed():
+    path, machine = weights.downloaded_file(model), hardware.Machine()
+    is_usable = path is not None and machine.has_engine
+    if not machine.has_engine:
         detail, remedy = "its engine is not installed", installation.extra_command()
     elif path is None:
         size = f" ({model.size / 1e9:.1f} GB)" if model.size else ""
@@ -236,7 +236,7 @@ def _embedded(settings: Settings) -> list[DoctorFinding]:
         detail, remedy = f"{path}, {'running' if is_running else 'starts when it is asked'}", ""
         try:
             if running is None:
-                hardware.check(model, settings.embedded)
+                hardware.check(model, settings.embedded, machine)
         except GreenloopError as error:
             is_usable, detail, remedy = False, str(error), error.remedy
     row = DoctorFinding(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -28,17 +28,40 @@ OVERHEAD = 450_000_000
 ACTIVE_PER_CORE = 1.54 / 2
 
 
-@dataclass(frozen=True, kw_only=True)
 class Machine:
-    """Resources for a model: bytes of free memory, cores, and the GPUs that the engine can use."""
+    """The resources of this machine for a model, each read when it is asked for.
 
-    memory: int
-    cores: int
-    gpus: tuple[Gpu, ...] = ()
+    `memory`: free bytes. `cores`: threads that do not wait for each other. `gpus`: those that the engine can use; a
+    process asks it. `features`: the processor's flags.
+    """
+
+    @property
+    def has_engine(self) -> bool:
+        return find_spec("xllamacpp") is not None
+
+    @property
+    def memory(self) -> int:
+        return free_memory()
+
+    @property
+    def cores(self) -> int:
+        return thread_count()
+
+    @cached_property
+    def gpus(self) -> tuple[Gpu, ...]:
+        return find_gpus() if self.has_engine else ()
+
+    @property
+    def features(self) -> frozenset[str]:
+        return frozenset(cpu_features())
+
+    @property
+    def architecture(self) -> str:
+        return platform.machine()
 
 
 def is_engine_installed() -> bool:
-    return find_spec("xllamacpp") is not None
+    return Machine().has_engine
 
 
 def needed_memory(model: EmbeddedModel, settings: EmbeddedSettings) -> int:
@@ -46,19 +69,20 @@ def needed_memory(model: EmbeddedModel, settings: EmbeddedSettings) -> int:
     return model.size + OVERHEAD + context_of(model, settings) * settings.slots * model.bytes_a_token
 
 
-def check(model: EmbeddedModel, settings: EmbeddedSettings) -> None:
-    """Raises `ModelError` with the remedy when a model cannot run here."""
-    if not is_engine_installed():
+def check(model: EmbeddedModel, settings: EmbeddedSettings, machine: Machine | None = None) -> None:
+    """Raises `ModelError` with the remedy when a model cannot run on a machine, by default this one."""
+    machine = machine or Machine()
+    if not machine.has_engine:
         raise ModelError(
             "The embedded model's engine (xllamacpp) is not installed.",
             remedy=f"Run `{extra_command()}`, or name another model (setting `model`).",
         )
-    if sentence := missing_features():
+    if sentence := missing_features(machine):
         raise ModelError(sentence, remedy=ANOTHER)
-    needed, free = needed_memory(model, settings), free_memory()
+    needed, free = needed_memory(model, settings), machine.memory
     # macOS counts one memory twice.
     if free < needed and settings.gpu and sys.platform != "darwin":
-        free += sum(gpu.free for gpu in find_gpus())
+        free += sum(gpu.free for gpu in machine.gpus)
     if free < needed:
         raise ModelError(
             f"The embedded model needs {needed / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB are free.",
@@ -66,18 +90,13 @@ def check(model: EmbeddedModel, settings: EmbeddedSettings) -> None:
         )
 
 
-def missing_features() -> str:
-    """A sentence with what this processor lacks for the engine; empty if it has all."""
-    missing = FEATURES - cpu_features()
-    if not missing or platform.machine() not in {"x86_64", "AMD64"}:
+def missing_features(machine: Machine | None = None) -> str:
+    """A sentence with what the processor lacks for the engine; empty if it has all."""
+    machine = machine or Machine()
+    missing = FEATURES - machine.features
+    if not missing or machine.architecture not in {"x86_64", "AMD64"}:
         return ""
     return f"This processor lacks {', '.join(sorted(missing))}, which the embedded model needs."
-
-
-def read_machine() -> Machine:
-    """Reads what this machine has. Starts a process that asks the engine for GPUs, if the engine is installed."""
-    gpus = find_gpus() if is_engine_installed() else ()
-    return Machine(memory=free_memory(), cores=thread_count(), gpus=gpus)
 
 
 def recommend(models: Sequence[EmbeddedModel], settings: EmbeddedSettings, machine: Machine) -> EmbeddedModel | None:
@@ -85,7 +104,7 @@ def recommend(models: Sequence[EmbeddedModel], settings: EmbeddedSettings, machi
 
     It fits if a GPU has room for it, or if the memory has and the cores read prompts fast enough.
     """
-    if missing_features():
+    if missing_features(machine):
         return None
     fitting = [
         model

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from fixed_machine import FixedMachine
 from greenloop.core.errors import ModelError
-from greenloop.models.embedded import hardware, lock, server
+from greenloop.models.embedded import lock, server
 from greenloop.project.settings import EmbeddedSettings, Settings
 
 
-async def test_weights_that_cannot_be_loaded_are_one_sentence(tmp_path, monkeypatch):
+async def test_weights_that_cannot_be_loaded_are_one_sentence(tmp_path, on_machine):
     pytest.importorskip("xllamacpp")
-    monkeypatch.setattr(hardware, "check", lambda *_: None)
+    on_machine(FixedMachine())
     rubbish = tmp_path / "rubbish.gguf"
     rubbish.write_bytes(b"rubbish")
     with pytest.raises(ModelError, match="exited before it was ready") as caught:

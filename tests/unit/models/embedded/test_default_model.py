@@ -5,7 +5,8 @@ import json
 
 import pytest
 
-from greenloop.models.embedded import catalogue, default_model, hardware
+from fixed_machine import FixedMachine
+from greenloop.models.embedded import catalogue, default_model
 from greenloop.project.settings import Settings
 
 
@@ -47,9 +48,9 @@ async def test_the_setting_wins():
     assert await default_model.choose(Settings(model="ollama/x")) == "ollama/x"
 
 
-async def test_the_embedded_model_comes_before_ollama(monkeypatch, ollama):
+async def test_the_embedded_model_comes_before_ollama(on_machine, ollama):
     put_weights()
-    monkeypatch.setattr(hardware, "find_spec", lambda _: object())
+    on_machine(FixedMachine())
     assert await default_model.choose(Settings(), {"OLLAMA_HOST": await ollama("qwen")}) == "local"
 
 
@@ -61,18 +62,18 @@ async def test_the_embedded_model_comes_before_ollama(monkeypatch, ollama):
         (["qwen2.5-coder-7b", "qwen2.5-coder-1.5b"], "local"),
     ],
 )
-async def test_an_embedded_model_that_was_downloaded_is_used(monkeypatch, ollama, there, chosen):
+async def test_an_embedded_model_that_was_downloaded_is_used(on_machine, ollama, there, chosen):
     for name in there:
         put_weights(name)
-    monkeypatch.setattr(hardware, "find_spec", lambda _: object())
+    on_machine(FixedMachine())
     assert await default_model.choose(Settings(), {"OLLAMA_HOST": await ollama("qwen")}) == chosen
 
 
 @pytest.mark.parametrize("there", ["weights", "engine"])
-async def test_half_an_embedded_model_is_none(monkeypatch, ollama, there):
+async def test_half_an_embedded_model_is_none(on_machine, ollama, there):
     if there == "weights":
         put_weights()
-    monkeypatch.setattr(hardware, "find_spec", lambda _: object() if there == "engine" else None)
+    on_machine(FixedMachine(has_engine=there == "engine"))
     host = await ollama("qwen:7b", "llama")
     assert await default_model.choose(Settings(), {"OLLAMA_HOST": host}) == "ollama/qwen:7b"
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from fixed_machine import FixedMachine
 from greenloop.core.errors import ModelError
 from greenloop.core.ports import slots
 from greenloop.core.records.model import ChatRequest, Message, ModelKind, Role
 from greenloop.models import roles
-from greenloop.models.embedded import hardware
 from greenloop.models.kinds import kind_of
 from greenloop.models.providers import none
 from greenloop.project.settings import Settings
@@ -32,8 +32,8 @@ async def test_where_there_is_no_model_nothing_is_asked(settings, monkeypatch):
 
 
 @pytest.mark.parametrize("is_installed", [True, False])
-def test_the_choices_are_commands(is_installed, monkeypatch):
-    monkeypatch.setattr(hardware, "is_engine_installed", lambda: is_installed)
+def test_the_choices_are_commands(is_installed, on_machine):
+    on_machine(FixedMachine(has_engine=is_installed))
     remedy = none.needed().remedy
     for part in ("model pull` for the embedded one (1.1 GB)", "Ollama", "`api.base`", "key"):
         assert part in remedy

@@ -1,8 +1,8 @@
 """Every one-token change of a function or an assignment.
 
 Operators after mutation-based repair (Debroy and Wong, "Using mutation to automatically suggest fixes for faulty
-programs", 2010): comparison, boundary, arithmetic, logical and assignment operator, argument order, one name in scope for
-another, and a statement deleted.
+programs", 2010): comparison, boundary, arithmetic, logical and assignment operator, argument order, one name in
+scope for another, and a statement deleted.
 Every change is made in the text itself, so that layout and comments stay.
 """
 
