@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo quick test lab full lint bench evidence soak publish-check clean
+.PHONY: demo quick test core lab full lint bench evidence soak publish-check clean
 
 demo: ## install, fetch the embedded model, make one red test green, live
 	@scripts/setup "$(PYTHON)" "$(VENV)" local bubblewrap
@@ -16,6 +16,10 @@ quick: ## two minutes: format, lint, types, layers, and tests that need no proce
 test: ## eight minutes: quick, and a story with real parts for each promise
 	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap
 	@scripts/test "$(BIN)"
+
+core: ## one minute: greenloop without its plugins fixes, verifies and serves an editor
+	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap
+	@scripts/core "$(BIN)"
 
 lab: ## one minute: the tests of the laboratory (lab/)
 	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap

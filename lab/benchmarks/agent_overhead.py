@@ -22,9 +22,9 @@ from typing import Any
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from greenloop.mcp.tools.history import history
-from greenloop.mcp.tools.run_tests import run_tests
-from greenloop.serving.service import Service
+from greenloop.plugins.agents.mcp.tools.history import history
+from greenloop.plugins.agents.mcp.tools.run_tests import run_tests
+from greenloop.plugins.agents.service import Service
 
 SETTINGS = {"sandbox.kind": "bubblewrap", "interpreter": sys.executable}
 CALLS: dict[str, tuple[Callable[..., Awaitable[Any]], dict[str, Any]]] = {

@@ -16,14 +16,14 @@ from acp.schema import (
     RequestPermissionResponse,
 )
 
-from greenloop.acp.turn import Turn
 from greenloop.core.events import Looked, Started, Tested
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.model import ModelKind
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.engine import refine as engine
-from greenloop.serving.service import Service
+from greenloop.plugins.agents.acp.turn import Turn
+from greenloop.plugins.agents.service import Service
 from spec_problem import make_problem
 
 WRONG = "def f(x):\n    return x + 1\n\n\ndef g():\n    return 0\n"

@@ -1,8 +1,8 @@
 """Runs the command `greenloop`: parses arguments, calls one subcommand, reports errors.
 
 Each subcommand is imported only when it is used, so that `greenloop --version` and `greenloop serve` start fast.
-An installed package adds one by an entry point of the group `greenloop.commands`, which names a module like those of
-`cli/commands/` with a `SUMMARY`.
+A plugin or an installed package adds one by an entry point of the group `greenloop.commands`, which names a module like
+those of `cli/commands/` with a `SUMMARY`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from greenloop import __version__
 from greenloop.cli.errors import print_error, report_unexpected
 from greenloop.cli.exit_codes import CANCELLED, HELP, NOT_SOLVED, USAGE
 from greenloop.core import entry_points
+from greenloop.core.entry_points import EntryPoint
 from greenloop.core.errors import GreenloopError, UsageError
 
 
@@ -57,19 +58,22 @@ def _own_command(name: str) -> ModuleType:
 
 
 def _installed_commands(words: Sequence[str]) -> dict[str, ModuleType]:
-    """The commands of other packages by name; looked for only where the first word is none of greenloop's own.
+    """The commands of plugins and other packages by name: the one that is asked for, or all where none is known.
 
     Raises `UsageError` for a command of the laboratory where that is not installed.
     """
     if not words or words[0] in SUMMARIES or words[0] == "--version":
         return {}
-    entries = {entry.name: entry for entry in entry_points.find_entry_points(entry_points.COMMANDS)}
+    entries: dict[str, EntryPoint] = {}
+    for entry in entry_points.find_entry_points(entry_points.COMMANDS):
+        entries.setdefault(entry.name, entry)
     if words[0] == LABORATORY and LABORATORY not in entries:
         raise UsageError(
             f"`greenloop {LABORATORY}` belongs to greenloop's laboratory, which is not installed.",
             remedy=entry_points.INSTALL_LABORATORY,
         )
-    return {name: entry_points.load(entry) for name, entry in entries.items() if name not in SUMMARIES}
+    wanted = [words[0]] if words[0] in entries else entries
+    return {name: entry_points.load(entries[name]) for name in wanted if name not in SUMMARIES}
 
 
 def _parser(words: Sequence[str], installed: Mapping[str, ModuleType]) -> argparse.ArgumentParser:
@@ -102,8 +106,6 @@ SUMMARIES = {
     "verify": "run a commit's tests against your working tree, in a way that cannot be faked",
     "export": "write a run as a file that another machine can verify",
     "serve": "run the language server on standard input and output",
-    "mcp": "serve agents by the Model Context Protocol",
-    "acp": "serve editors as an agent, by the Agent Client Protocol",
     "doctor": "check what greenloop needs on this machine",
     "setup": "connect an editor",
     "model": "manage the embedded model",

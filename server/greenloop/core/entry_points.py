@@ -1,48 +1,106 @@
-"""Finds the entry points of packages that the user installed into greenloop's environment.
+"""Finds the entry points in greenloop's environment: of its own plugins, and of packages that the user installed.
 
-It must not know a workspace: only the folders for packages of the interpreter that runs greenloop are read, neither
-the working directory nor PYTHONPATH, and so no repository can register anything.
+It must not know a workspace: only the folders for packages of the interpreter that runs greenloop are read, and the
+folder where greenloop itself lies; neither the working directory nor PYTHONPATH, so no repository can register
+anything.
 """
 
 from __future__ import annotations
 
+import importlib
 import site
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from greenloop.core.errors import SettingsError
 
-if TYPE_CHECKING:
-    from importlib.metadata import Distribution, EntryPoint
-
 INSTALL_LABORATORY = "Run `pip install ./lab` in a checkout of greenloop, with the Python that has greenloop."
-COMMANDS, PARTS, PRESETS = GROUPS = "greenloop.commands", "greenloop.parts", "greenloop.presets"
+OWN = "greenloop"
+# The groups, one for each kind of thing that a package may add; docs/extending.md says what an entry names.
+COMMANDS = "greenloop.commands"
+PARTS = "greenloop.parts"
+PRESETS = "greenloop.presets"
+SETTINGS = "greenloop.settings"
+TARGET_ADAPTERS = "greenloop.target_adapters"
+REQUIREMENTS = "greenloop.requirements"
+CHANGE_MAKERS = "greenloop.change_makers"
+LSP_FEATURES = "greenloop.lsp_features"
+BACKGROUND_JOBS = "greenloop.background_jobs"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntryPoint:
+    """`value` is a module, or `module:name`; `package` has registered it."""
+
+    package: str
+    group: str
+    name: str
+    value: str
 
 
 def find_entry_points(group: str) -> tuple[EntryPoint, ...]:
-    """The entry points of a group, in the order of their packages' names. Reads every package's metadata, once."""
-    return tuple(entry for entry in _entry_points() if entry.group == group)
+    """The entry points of a group: those of greenloop itself, then the others, in the order of their packages."""
+    return tuple(entry for entry in (*own_entry_points(), *_others()) if entry.group == group)
 
 
 def load(entry: EntryPoint) -> Any:
     """Imports what an entry point names. Raises `SettingsError` where that fails."""
+    module, _, name = entry.value.partition(":")
     try:
-        return entry.load()
+        loaded = importlib.import_module(module)
+        return getattr(loaded, name) if name else loaded
     except (ImportError, AttributeError) as error:
-        package = entry.dist.name if entry.dist else entry.value
-        message = f"The installed package {package} cannot add '{entry.name}' to greenloop: {error}."
-        raise SettingsError(message, remedy=f"Update {package}, or uninstall it.") from error
+        message = f"The installed package {entry.package} cannot add '{entry.name}' to greenloop: {error}."
+        raise SettingsError(message, remedy=f"Update {entry.package}, or uninstall it.") from error
+
+
+def load_all(group: str) -> tuple[Any, ...]:
+    """Everything that is registered in a group, in the order of `find_entry_points`."""
+    return tuple(load(entry) for entry in find_entry_points(group))
 
 
 @cache
-def _entry_points() -> tuple[EntryPoint, ...]:
-    from importlib.metadata import distributions  # noqa: PLC0415 - slow to import, and most runs never need it
+def own_entry_points() -> tuple[EntryPoint, ...]:
+    """Those of greenloop's own distribution, of every group."""
+    here = str(Path(__file__).resolve().parents[2])
+    return next((tuple(_read(path)) for path in _metadata([here, *_folders()]) if _package(path) == OWN), ())
 
-    packages: dict[str, Distribution] = {}
-    for distribution in distributions(path=_folders()):
+
+@cache
+def _others() -> tuple[EntryPoint, ...]:
+    packages: dict[str, Path] = {}
+    for path in _metadata(_folders()):
         # As in an import, the first of two versions counts.
-        packages.setdefault(distribution.name, distribution)
-    return tuple(entry for name in sorted(packages) for entry in packages[name].entry_points if entry.group in GROUPS)
+        packages.setdefault(_package(path), path)
+    packages.pop(OWN, None)
+    return tuple(entry for name in sorted(packages) for entry in _read(packages[name]))
+
+
+def _metadata(folders: list[str]) -> Iterator[Path]:
+    """The folders with packages' metadata, as pip leaves them. Read by hand: importlib.metadata is slow to import."""
+    for folder in folders:
+        yield from (path for path in sorted(Path(folder).glob("*-info")) if path.suffix in {".dist-info", ".egg-info"})
+
+
+def _package(path: Path) -> str:
+    return path.name.partition("-")[0].removesuffix(path.suffix).lower().replace("_", "-")
+
+
+def _read(path: Path) -> Iterator[EntryPoint]:
+    try:
+        lines = (path / "entry_points.txt").read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return
+    group = ""
+    for line in map(str.strip, lines):
+        if line.startswith("["):
+            group = line.strip("[]")
+        elif group.startswith("greenloop.") and "=" in line and not line.startswith(("#", ";")):
+            name, _, value = map(str.strip, line.partition("="))
+            yield EntryPoint(package=_package(path), group=group, name=name, value=value.partition("[")[0].strip())
 
 
 def _folders() -> list[str]:

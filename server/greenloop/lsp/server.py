@@ -20,6 +20,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import default_converter
 
 from greenloop import __version__
+from greenloop.core import entry_points
 from greenloop.lsp.connection import jsonrpc, logs
 from greenloop.lsp.connection.inbox import Inbox
 from greenloop.lsp.engines import RunEngine
@@ -90,7 +91,7 @@ class GreenloopServer(LanguageServer):
         )
         self.parts = Parts(self, engine)
         self.protocol.on_unreadable = self._mark_unreadable
-        for feature in FEATURES:
+        for feature in (*FEATURES, *entry_points.load_all(entry_points.LSP_FEATURES)):
             feature.register(self, self.parts)
 
     def _mark_unreadable(self, method: str, params: Any) -> None:

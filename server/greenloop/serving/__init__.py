@@ -1,1 +1,1 @@
-"""Base of servers for other programs: standard streams for a protocol, and a client's permissions."""
+"""Base of servers for other programs: standard streams for a protocol."""

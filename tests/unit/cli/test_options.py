@@ -5,18 +5,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-import pytest
-
 from greenloop.cli import options
-from greenloop.cli.commands import acp, mcp
 
 
-@pytest.mark.parametrize(
-    "add", [options.add, mcp.add_arguments, acp.add_arguments], ids=["most commands", "mcp", "acp"]
-)
-def test_every_command_names_settings_alike(add):
+def test_settings_by_flag_and_by_name():
     parser = argparse.ArgumentParser()
-    add(parser)
+    options.add(parser)
     words = ["--model", "scripted:answers.jsonl", "--sandbox", "none", "--set", "seconds=5"]
     table = options.settings_table(parser.parse_args(words), cwd=Path("/home/user"))
     assert table == {"model": "scripted:/home/user/answers.jsonl", "sandbox.kind": "none", "seconds": 5}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
 import pytest
@@ -15,7 +16,7 @@ def install(tmp_path, monkeypatch):
     """`install(name, entries, files)`: a package in greenloop's environment."""
     monkeypatch.setattr(entry_points, "_folders", lambda: [str(tmp_path)])
     monkeypatch.syspath_prepend(tmp_path)
-    entry_points._entry_points.cache_clear()
+    clear_caches()
 
     def lay(name, entries, files=()):
         metadata = tmp_path / f"{name}-1.0.dist-info"
@@ -29,7 +30,12 @@ def install(tmp_path, monkeypatch):
             monkeypatch.delitem(sys.modules, file.removesuffix(".py").replace("/", "."), raising=False)
 
     yield lay
-    entry_points._entry_points.cache_clear()
+    clear_caches()
+
+
+def clear_caches():
+    entry_points.own_entry_points.cache_clear()
+    entry_points._others.cache_clear()
 
 
 def test_an_installed_folder_adds_to_those_of_a_part(install):
@@ -62,4 +68,21 @@ def test_a_package_that_cannot_be_imported_is_named(install):
 
 def test_other_groups_are_none_of_greenloops_business(install):
     install("more", "[console_scripts]\nmore = more:main\n[pytest11]\nmore = more\n")
-    assert entry_points._entry_points() == ()
+    assert entry_points._others() == ()
+
+
+def test_a_package_may_name_a_part_of_a_module_and_those_of_greenloops_own_come_first(install):
+    install(
+        "more", "[greenloop.commands]\n# a comment\nmore = more.c:NAME [extra]\n", ["more/__init__.py", "more/c.py"]
+    )
+    install("greenloop", "[greenloop.commands]\nlast = json\n")
+    entries = entry_points.find_entry_points(entry_points.COMMANDS)
+    assert [(entry.package, entry.name) for entry in entries] == [("greenloop", "last"), ("more", "more")]
+    assert entry_points.load_all(entry_points.COMMANDS) == (json, "more/c.py")
+
+
+def test_of_two_versions_the_first_counts(install, tmp_path):
+    (tmp_path / "more-0.dist-info").mkdir()
+    (tmp_path / "more-0.dist-info" / "entry_points.txt").write_text("[greenloop.commands]\nmore = more.first\n")
+    install("more", "[greenloop.commands]\nmore = more.second\n")
+    assert [entry.value for entry in entry_points.find_entry_points(entry_points.COMMANDS)] == ["more.first"]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint
-
 import pytest
 
 from greenloop.core import entry_points
+from greenloop.core.entry_points import EntryPoint
 from greenloop.core.errors import SettingsError
 from greenloop.engine import presets
 
@@ -34,7 +33,7 @@ def installed(tmp_path, monkeypatch):
     (tmp_path / "more_presets" / "__init__.py").touch()
     (tmp_path / "more_presets" / "presets.toml").write_text(TEXT)
     monkeypatch.syspath_prepend(tmp_path)
-    entry = EntryPoint(name="more", value="more_presets", group=entry_points.PRESETS)
+    entry = EntryPoint(package="more", name="more", value="more_presets", group=entry_points.PRESETS)
     monkeypatch.setattr(entry_points, "find_entry_points", lambda group: (entry,) if group == entry.group else ())
     presets._installed_presets.cache_clear()
     yield

@@ -1,0 +1,1 @@
+"""Agents: greenloop as tools for them, and as one in an editor."""

@@ -1,0 +1,1 @@
+"""The commands `greenloop mcp` and `greenloop acp`."""
