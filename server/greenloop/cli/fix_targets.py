@@ -6,6 +6,7 @@ It must not know how a result is found; it knows events, an outcome and the user
 from __future__ import annotations
 
 import asyncio
+import itertools
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -26,16 +27,19 @@ from greenloop.core.events import Event, Started
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 
 
-def fix_target(job: FixJob, target: str | None) -> int:
-    """Fixes the target, all test files of a folder, or what fails where none is named.
+def fix_targets(job: FixJob, targets: Sequence[str]) -> int:
+    """Fixes the targets, of a folder all its test files, or the tests that fail if none is named.
 
     Raises `ModelError` before any test runs, for a model with an unknown name or without a key.
     """
     interrupt.run(check_models(job.settings))
-    if target is None:
+    if not targets:
         return _fix_failing_tests(job)
-    if job.goal is None and (job.root / target).is_dir():
-        return _fix_each(job, testing.list_test_files(job.root, target))
+    folders = [target for target in targets if job.goal is None and (job.root / target).is_dir()]
+    if folders or len(targets) > 1:
+        listed = ([*testing.list_test_files(job.root, each)] if each in folders else [each] for each in targets)
+        return _fix_each(job, [*dict.fromkeys(itertools.chain.from_iterable(listed))])
+    target = targets[0]
     if (earlier := job.earlier) is None:
         return _fix_one(job, target)
     try:

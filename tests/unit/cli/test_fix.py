@@ -71,6 +71,7 @@ def test_the_exit_code_says_how_it_ended(fake, capsys, result, words, code, json
         ["fix", CASE, "--sandbox", "nonsense"],
         ["fix", CASE, "--root", "nowhere"],
         ["fix", CASE, "--all"],
+        ["fix", CASE, "book.ipynb:4"],
         ["fix", "/etc/passwd", "--root", "."],
     ],
 )
@@ -172,6 +173,14 @@ def test_all_takes_them_one_after_another(fake, capsys):
     assert main(["fix", "--all", "--json"]) == 0
     assert [request.target for request in fake.requests] == fake.red
     assert [one["event"] for one in objects(capsys.readouterr().out)].count("finished") == 2
+
+
+def test_several_targets_are_taken_in_their_order_and_none_twice(fake, project, capsys):
+    (project / "tests").mkdir()
+    (project / "tests" / "test_n.py").write_text("def test_c(): pass\n")
+    assert main(["fix", "m.py::double", CASE, "tests", "m.py::double", "--json"]) == 0
+    assert [request.target for request in fake.requests] == ["m.py::double", CASE, "tests/test_n.py"]
+    assert [one["event"] for one in objects(capsys.readouterr().out)].count("finished") == 3
 
 
 def test_one_that_cannot_be_worked_on_does_not_keep_the_others_from_their_turn(fake, capsys):

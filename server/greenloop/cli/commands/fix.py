@@ -20,7 +20,7 @@ from greenloop.api.settings import EDITOR, models
 from greenloop.cli import options
 from greenloop.cli.errors import print_error, print_warning
 from greenloop.cli.finish import FixJob, NotebookJob
-from greenloop.cli.fix_targets import fix_target
+from greenloop.cli.fix_targets import fix_targets
 from greenloop.cli.patch import PatchFile
 from greenloop.cli.reports import request as reports
 from greenloop.cli.reports.of_fixes import Fix
@@ -32,11 +32,11 @@ MOST = 10  # tests of one `--since`; a revision long ago may have hundreds
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "target",
-        nargs="?",
+        "targets",
+        nargs="*",
         metavar="TARGET",
-        help="pytest node id, file.py::function, file.py:LINE, a folder with tests or notebook.ipynb:CELL "
-        "(default: the first failing test)",
+        help="pytest node id, file.py::function, file.py:LINE, a folder with tests or notebook.ipynb:CELL; several are "
+        "fixed one after another (default: the first failing test)",
     )
     parser.add_argument("--all", action="store_true", help="fix every failing test, one after another")
     parser.add_argument(
@@ -122,9 +122,11 @@ def _fix(
     earlier = _read_earlier(arguments) if getattr(arguments, "continues", None) is not None else None
     cwd = Path.cwd()
     wanted = reports.read_reports(arguments.reports, cwd)
-    root, target = options.locate(arguments.root, arguments.target, cwd=cwd)
+    root, first = options.locate(arguments.root, next(iter(arguments.targets), None), cwd=cwd)
+    others = [options.locate(str(root), word, cwd=cwd)[1] for word in arguments.targets[1:]]
+    targets = [target for target in (first, *others) if target]
     if earlier is not None:
-        root, target = (root if arguments.root else Path(earlier.root)), earlier.target
+        root, targets = (root if arguments.root else Path(earlier.root)), [earlier.target]
     patch = None
     if arguments.patch:
         patch = PatchFile(path=reports.check_writable(cwd / arguments.patch, "--patch FILE"), root=root)
@@ -134,7 +136,7 @@ def _fix(
             'model = "editor" works only inside an editor that provides a language model.',
             remedy="Choose another with --model, such as local or ollama/NAME.",
         )
-    opener = recording_opener(cwd / arguments.record, settings, target or "") if arguments.record else None
+    opener = recording_opener(cwd / arguments.record, settings, " ".join(targets)) if arguments.record else None
     job = FixJob(
         arguments=arguments,
         root=root,
@@ -146,14 +148,16 @@ def _fix(
         earlier=earlier,
         opener=opener,
     )
-    if target is not None and options.split_target(target)[0].endswith(".ipynb"):
-        notebook = _load_notebook(root, *options.split_target(target))
+    if any(options.split_target(target)[0].endswith(".ipynb") for target in targets):
+        if len(targets) > 1:
+            raise UsageError("A notebook is fixed alone.", remedy="Name one cell or function of it, and nothing else.")
+        notebook = _load_notebook(root, *options.split_target(targets[0]))
         adapted, writer = notebook_targets.adapt_settings(settings), notebook.writer_with_cells(write_json)
         job = replace(job, settings=adapted, notebook=notebook, write_json=writer)
     try:
-        return fix_target(job, target)
+        return fix_targets(job, targets)
     except GreenloopError as error:
-        job.fixes.append(Fix(target=target or "", error=error))
+        job.fixes.append(Fix(target=" ".join(targets), error=error))
         raise
     finally:
         if patch is not None:
@@ -163,9 +167,9 @@ def _fix(
 
 def _check_combination(arguments: argparse.Namespace) -> None:
     """Raises `UsageError` for options that exclude each other."""
-    if arguments.all and arguments.target:
+    if arguments.all and arguments.targets:
         raise UsageError("--all does not take a TARGET.", remedy="Remove one of the two.")
-    if arguments.since is not None and arguments.target:
+    if arguments.since is not None and arguments.targets:
         raise UsageError("--since does not take a TARGET.", remedy="Remove one of the two.")
     if arguments.since is not None and arguments.most < 1:
         raise UsageError("--most must be at least 1.")
@@ -173,7 +177,7 @@ def _check_combination(arguments: argparse.Namespace) -> None:
 
 def _read_earlier(arguments: argparse.Namespace) -> UnsolvedRun:
     """The run to go on with, whose preset is used again where no other is named. Raises `UsageError`."""
-    if arguments.target or arguments.all or arguments.since is not None:
+    if arguments.targets or arguments.all or arguments.since is not None:
         raise UsageError("--continue does not take a TARGET, --all or --since.", remedy="Remove one of the two.")
     earlier = read_unsolved_run(arguments.continues, print_warning)
     if not arguments.root and not Path(earlier.root).is_dir():

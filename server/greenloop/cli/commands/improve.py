@@ -11,7 +11,9 @@ from greenloop.core.records.goal import Goal
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("target", metavar="TARGET", help="file.py::function or file.py:LINE; its tests have to pass")
+    parser.add_argument(
+        "targets", nargs=1, metavar="TARGET", help="file.py::function or file.py:LINE; its tests have to pass"
+    )
     parser.add_argument(
         "--for",
         dest="goal",
