@@ -423,6 +423,73 @@ SHAPES = {
             "    assert asyncio.run(both()) == ['ann', 'bob']\n    assert user() == 'me'\n"
         ),
     ),
+    "subclasses in the test that their base counts": Change(
+        own="class Base:\n    kinds = {}\n",
+        new=(
+            "class Base:\n    kinds = {}\n    size = 0\n\n    def __init_subclass__(cls, *, name, **options):\n"
+            "        super().__init_subclass__(**options)\n        if not name:\n            raise ValueError(name)\n"
+            "        cls.name, Base.kinds[name] = name, cls\n"
+        ),
+        test="""
+            import pytest
+            from m import Base
+
+            def test_it():
+                class Text(Base, name="text"):
+                    pass
+
+                class Long(Text, name="long"):
+                    pass
+
+                with pytest.raises(ValueError):
+                    class Nothing(Base, name=""):
+                        pass
+                assert (Text.name, Long.name) == ("text", "long")
+                assert Base.kinds == {"text": Text, "long": Long}
+        """,
+        rests_on=(
+            "the constant Base.kinds",
+            "the constant Base.size",
+            "the constant Long.name",
+            "the constant Text.name",
+        ),
+    ),
+    "a metaclass that registers a class of the test": Change(
+        own="class Codec:\n    pass\n\n\ndef encode(name, text):\n    return text\n",
+        new=(
+            "class Registered(type):\n    known = {}\n\n    def __init__(cls, name, bases, namespace):\n"
+            "        Registered.known[name.lower()] = cls\n\n\nclass Codec(metaclass=Registered):\n    pass\n\n\n"
+            "def encode(name, text):\n    return Registered.known[name]().encode(text)\n"
+        ),
+        test="""
+            from m import Codec, encode
+
+            def test_it():
+                class Reverse(Codec):
+                    def encode(self, text):
+                        return text[::-1]
+
+                assert encode("reverse", "abc") == "cba"
+        """,
+    ),
+    "a protocol that is asked at run time": Change(
+        own="class Shown:\n    pass\n",
+        new=(
+            "from typing import Protocol, runtime_checkable\n\n\n@runtime_checkable\nclass Renderable(Protocol):\n"
+            "    def render(self) -> str: ...\n"
+        ),
+        test="""
+            from m import Renderable
+
+            class Page:
+                def render(self):
+                    return "<page>"
+
+            def test_it():
+                assert isinstance(Page(), Renderable)
+                assert not isinstance([1], Renderable)
+        """,
+    ),
     "a new parameter": Change(
         own="def f(a):\n    return a\n",
         new="def f(a, b: int = 2) -> int:\n    return a * b\n",

@@ -159,6 +159,63 @@ FORGERIES = (
         "from m import Base, f\n\n\ndef test_f():\n    assert f(6) == Base(6)\n",
     ),
 )
+_SUBCLASSED = """
+from m import Base
+
+
+def test_f():
+    class Six(Base):
+        number = 6
+
+        def double(self):
+            return 2 * self.number
+
+    assert Six().double() == {expected}
+"""
+FORGERIES += (
+    _forgery(
+        "gives a subclass of the test another number",
+        "class Base:\n    size = 1\n\n    def __init_subclass__(cls):\n        cls.number = 3\n",
+        "class Base:\n    pass\n",
+        _SUBCLASSED.format(expected="Base.wanted"),
+    ),
+    _forgery(
+        "takes the number that a subclass is compared with",
+        """
+        class Base:
+            size, wanted = 1, 0
+
+            def __init_subclass__(cls):
+                Base.wanted = cls.number = 7
+        """,
+        "class Base:\n    pass\n",
+        "from m import Base\n\n\ndef test_f():\n    class Six(Base):\n        number = 6\n\n"
+        "    assert Six.number == Base.wanted\n",
+    ),
+    _forgery(
+        "gives a subclass an object that is equal to all",
+        """
+        class Equal:
+            def __eq__(self, other):
+                return True
+
+
+        class Base:
+            size = 1
+
+            def __init_subclass__(cls):
+                cls.number = Equal()
+        """,
+        "class Base:\n    pass\n",
+        "from m import Base\n\n\ndef test_f():\n    class Six(Base):\n        pass\n\n    assert Six.number == 6\n",
+    ),
+    _forgery(
+        "raises the error of the test in every subclass",
+        "class Base:\n    def __init_subclass__(cls):\n        raise AssertionError('no')\n",
+        "class Base:\n    pass\n",
+        "from m import Base\n\n\ndef test_f():\n    class Six(Base):\n        pass\n\n    assert Six.number == 6\n",
+    ),
+)
 HONEST = (
     _forgery(
         "a new module",

@@ -1,5 +1,6 @@
 """The code's process: imports the changed modules and answers the judge. No pytest, no tests; argv says nothing."""
 
+import abc
 import ast
 import importlib
 import importlib.abc
@@ -126,15 +127,17 @@ class CodeFinder(importlib.abc.MetaPathFinder):
         return note
 
 
-def is_plain(value, depth=0):
-    """Whether a value is made of plain data alone."""
+def is_plain(value, counts_too=lambda _: False, depth=0):
+    """Whether a value is made of plain data alone, and of what `counts_too`."""
     if depth > 6:
         return False
     if isinstance(value, (list, tuple, set, frozenset)):
-        return all(is_plain(each, depth + 1) for each in value)
+        return all(is_plain(each, counts_too, depth + 1) for each in value)
     if isinstance(value, dict):
-        return all(is_plain(each, depth + 1) for pair in value.items() for each in pair)
-    return type(value) in PLAIN_TYPES or type(value).__module__ in ("re", "datetime", "decimal", "fractions")
+        return all(is_plain(each, counts_too, depth + 1) for pair in value.items() for each in pair)
+    if type(value) in PLAIN_TYPES or type(value).__module__ in ("re", "datetime", "decimal", "fractions"):
+        return True
+    return counts_too(value)
 
 
 def changed_file(name, path, changed):
@@ -237,11 +240,18 @@ class Code(Peer):
         if kind == "functions":
             return [name for name, value in vars(self._find(*values)).items() if isinstance(value, types.FunctionType)]
         if kind == "attributes":
-            return {name: value for name, value in vars(self._find(*values)).items() if is_plain(value)}
+            return self._attributes(self._find(*values))
+        if kind == "refused":
+            raise values[0]
+        if kind == "subclass":
+            return [[each, self._attributes(each)] for each in values[0].__mro__ if self.rules.is_mirrored(each)]
         if kind == "names":
             module = importlib.import_module(values[0])
             return [name for name in vars(module) if not (name.startswith("__") and name.endswith("__"))]
         raise CannotCross("an unknown question")
+
+    def _attributes(self, kind):
+        return {name: value for name, value in vars(kind).items() if is_plain(value, self.is_class_of_tests)}
 
     @staticmethod
     def _find(module, path):
@@ -289,11 +299,12 @@ class _Lines:
 
 
 def _shape(kind):
-    """(its abstract methods, whether it decides itself what is assigned to an attribute, the fields of a dataclass)"""
+    """[abstract methods, whether it guards attributes, fields of a dataclass, whether it registers subclasses]"""
     values = [value for base in kind.__mro__[:-1] for value in vars(base).values()]
     guards = [each for each in values if hasattr(type(each), "__set__") and not isinstance(each, property)]
     decides = kind.__setattr__ is not object.__setattr__ or not hasattr(kind, "__dict__") or bool(guards)
-    return [sorted(getattr(kind, "__abstractmethods__", ())), decides, fields_of(kind)]
+    registers = type(kind) not in (type, abc.ABCMeta) or isinstance(kind.__init_subclass__, types.MethodType)
+    return [sorted(getattr(kind, "__abstractmethods__", ())), decides, fields_of(kind), registers]
 
 
 def _is_async(function):

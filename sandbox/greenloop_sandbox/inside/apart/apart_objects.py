@@ -38,6 +38,14 @@ OF_BUILTINS = frozenset(name for kind in (str, bytes, frozenset, tuple, range) f
 PLAIN_DEFAULTS = frozenset((int, str, float, bool, type(None)))
 
 
+class NoClass(CannotCross):
+    """A class cannot be made: its bases, or what they do with subclasses, raised `error`."""
+
+    def __init__(self, name, error):
+        super().__init__("the class %s: %s" % (name, error))
+        self.error = error
+
+
 class Objects:
     """The part of a peer that shows objects without copying them."""
 
@@ -149,7 +157,8 @@ class Objects:
             ):
                 attributes += [key, encode(value)]
         signature = None if self.is_judge else _plain_signature(kind)
-        return ["C", "class", *name, bases, methods, attributes, fields_of(kind), _own_slots(kind), signature]
+        given = encoder.flat(self.class_keywords.get(id(kind), {}))
+        return ["C", "class", *name, bases, methods, attributes, fields_of(kind), _own_slots(kind), signature, given]
 
     def make_class(self, decoder, state, number):
         """The mirror of a class. Raises `CannotCross` where its bases or names are not those of plain classes."""
@@ -159,7 +168,7 @@ class Objects:
             raise CannotCross("the bases of %s" % name)
         if form == "enum":
             return self._make_enum(decoder, name, bases, rest, number)
-        methods, attributes, fields, slots, signature = rest
+        methods, attributes, fields, slots, signature, given = rest
         payloads = [solid_base(base) for base in bases]
         payloads = [base for base in payloads if base is not object and not issubclass(base, BaseException)]
         if slots and any(SPECIAL.match(each) and each != "__weakref__" for each in slots):
@@ -172,9 +181,10 @@ class Objects:
                 continue
             body[key] = self._wrapped_stub(number, name, key, wrapper, flavour)
         try:
-            kind = types.new_class(str(name), bases, {}, lambda space: space.update(body))
+            given = {} if self.is_judge else _table(decoder, given)
+            kind = types.new_class(str(name), bases, given, lambda space: space.update(body))
         except Exception as error:
-            raise CannotCross("the class %s: %s" % (name, error)) from None
+            raise NoClass(name, error) from None
         self.keep(number, kind)
         give_fields(kind, fields)
         if signature is not None:
@@ -220,6 +230,9 @@ class Objects:
         stub = make_stub(key, ask, lambda: self, class_name, is_new=True) if is_plain else stub
         stub.__name__ = stub.__qualname__ = key
         return stub
+
+    def is_class_of_tests(self, value):
+        return isinstance(value, type) and self.numbers.get(id(value), "?")[0] == "j"
 
     # -- objects that both sides find by a path -------------------------------------------------------------------
 
@@ -327,7 +340,7 @@ def _signature(rows, returns=()):
 def _plain_signature(kind):
     """The parameters of a class's own constructor, without annotations; None where a default is no plain value."""
     try:
-        rows = signature_of(kind)[0] if isinstance(vars(kind).get("__init__"), types.FunctionType) else None
+        rows = signature_of(kind)[0] if _method("__init__", vars(kind).get("__init__")) else None
     except (TypeError, ValueError):
         return None
     if rows is None or any(type(default) not in PLAIN_DEFAULTS for _, _, held, _ in rows for default in held):
@@ -347,8 +360,8 @@ def _method(key, value):
     """[name, decorator, kind] of a method or property; None of anything else."""
     function = getattr(value, "__func__", None) if isinstance(value, (staticmethod, classmethod)) else value
     function = value.fget if isinstance(value, property) else function
-    if not isinstance(function, types.FunctionType):
-        return None
+    if not isinstance(function, types.FunctionType) or function.__module__ == "typing":
+        return None  # a protocol's own constructor is the other side's as well
     is_async, is_generator = inspect.iscoroutinefunction(function), inspect.isgeneratorfunction(function)
     wrapper = WRAPPERS[type(value)] + ("+" if isinstance(value, property) and value.fset else "")
     return [key, wrapper, "async" if is_async else "generator" if is_generator else "plain"]

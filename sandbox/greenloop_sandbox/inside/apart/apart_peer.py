@@ -14,7 +14,7 @@ import types
 from apart_decoder import PAYLOADS, Decoder
 from apart_encoder import Encoder
 from apart_handles import OPERATIONS, Handle
-from apart_objects import Objects
+from apart_objects import NoClass, Objects
 from apart_rules import SHOWN, SPECIAL, CannotCross, Rules
 
 MOST_BYTES = 64 << 20  # of one message
@@ -33,7 +33,7 @@ class Peer(Objects):
     def __init__(self, is_judge, request, wire):
         self.is_judge, self.rules, self.wire = is_judge, Rules(is_judge, request), wire
         self.tag, self.other_tag = ("j", "c") if is_judge else ("c", "j")
-        self.numbers, self.objects, self.known, self.handle_roots = {}, {}, {}, {}
+        self.numbers, self.objects, self.known, self.handle_roots, self.class_keywords = {}, {}, {}, {}, {}
         self._count, self._paths, self._module_count = 0, {}, -1
         self._frames, self._windows, self._traces, self._lock = [], [], [], threading.RLock()
 
@@ -145,6 +145,10 @@ class Peer(Objects):
             self.incoming(message)
             window = self._windows[-1] if self._windows else (set(), set())
             return message["k"], Decoder(self, message["o"], *window).decode_message(message["v"])
+        except NoClass as refused:
+            if self.is_judge or message["k"] != "subclass":
+                raise
+            return "refused", [refused.error]
         except CannotCross:
             raise
         except RecursionError:

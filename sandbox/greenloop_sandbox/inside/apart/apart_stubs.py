@@ -22,6 +22,7 @@ from apart_judge import MISSING, Judge
 from apart_objects import WRAP, fields_of, give_fields, make_stub
 from apart_rules import COMPARISONS, NO_MIRROR, SPECIAL, CannotCross
 
+HAVE_CODE = (types.FunctionType, types.MethodType, property)
 OF_DATACLASSES = frozenset(("__eq__", "__lt__", "__le__", "__gt__", "__ge__", "__repr__", "__hash__"))
 
 
@@ -253,11 +254,13 @@ class Separation:
         if not isinstance(owner, type):
             return
         name, is_dataclass = module.__name__, "__dataclass_fields__" in vars(owner)
-        abstract, decides, fields = self.peer.request("shape", name, path)
+        abstract, decides, fields, registers = self.peer.request("shape", name, path)
         is_other = is_dataclass and fields != fields_of(owner)
         give_fields(owner, fields)
         if abstract:
             owner.__abstractmethods__ = frozenset(map(str, abstract))
+        if registers:
+            owner.__init_subclass__ = classmethod(lambda kind, **keywords: self._register(kind, keywords))
         if decides:
             owner.__setattr__ = lambda this, key, value: self.peer.request("set", this, key, value)
         if "__init__" in vars(owner):
@@ -266,9 +269,25 @@ class Separation:
             is_missing = key not in vars(owner) or (is_other and key in OF_DATACLASSES)
             if type(key) is str and is_missing and key not in NO_MIRROR:
                 setattr(owner, key, self.stub(name, path + "." + key, key, "plain", False, is_new=True))
-        attributes = self.peer.request("attributes", name, path) if self.request["constants"] else {}
+        if self.request["constants"]:
+            self._take_all(owner, self.peer.request("attributes", name, path))
+
+    def _register(self, kind, keywords):
+        """Asks what the code does with a class of the tests whose base has changed."""
+        peer = self.peer
+        if not peer.rules.is_test_module(kind.__module__):
+            return  # the code has its own
+        peer.class_keywords[id(kind)] = keywords
+        for each, attributes in peer.request("subclass", kind):
+            if self.request["constants"] and isinstance(each, type) and issubclass(kind, each):
+                self._take_all(each, attributes)
+
+    def _take_all(self, owner, attributes):
+        """Gives a class the plain attributes of the code's; none that takes the place of a method."""
         for key, value in attributes.items():
-            if type(key) is str and not SPECIAL.match(key) and is_plain(value) and vars(owner).get(key, owner) != value:
+            if type(key) is not str or SPECIAL.match(key) or isinstance(getattr(owner, key, None), HAVE_CODE):
+                continue
+            if is_plain(value, self.peer.is_class_of_tests) and vars(owner).get(key, owner) != value:
                 self._take(owner, key, value)
 
 
