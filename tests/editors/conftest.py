@@ -47,13 +47,13 @@ class Kind:
     shows: bool = True  # documents on request
     sources: bool = True  # of diagnostics
     lenses: bool = False
-    asks: bool = False  # its user itself, before it changes a file that is closed
+    progress: bool = False  # in its status line
 
 
 KINDS = [
-    Kind("nvim-0.11", "nvim011", "Neovim", "neovim", lenses=True),
-    Kind("nvim-0.7", "nvim", "Neovim", "neovim", shows=False),
-    Kind("eglot", "emacs", "Emacs with eglot", "eglot", creates=False, shows=False, sources=False, asks=True),
+    Kind("nvim-0.11", "nvim011", "Neovim", "neovim", lenses=True, progress=True),
+    Kind("nvim-0.7", "nvim", "Neovim", "neovim", shows=False, progress=True),
+    Kind("eglot", "emacs", "Emacs with eglot", "eglot", creates=False, shows=False, sources=False),
     Kind("lsp-mode", "lspmode", "Emacs with lsp-mode", "lsp-mode", shows=False),
 ]
 

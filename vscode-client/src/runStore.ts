@@ -58,3 +58,7 @@ export function runStoreOf(host: Host): RunStore {
   });
   return store;
 }
+
+export function isTargetRef(value: unknown): value is TargetRef {
+  return typeof value === "object" && value !== null && "uri" in value && typeof value.uri === "string" && "target" in value && typeof value.target === "string";
+}

@@ -7,8 +7,9 @@ import { capable } from "./user/looks";
 import { review } from "./user/review";
 import { story } from "./user/story";
 import { testing } from "./user/testing";
+import { typing } from "./user/typing";
 
 const dark = testing("Default Dark Modern", "dark");
 const light = testing("Default Light Modern", "light");
 
-runStories("Chromium", { story, capable, firstRun, light }, { review, improve, dark });
+runStories("Chromium", { story, capable, firstRun, light, typing }, { review, improve, dark });

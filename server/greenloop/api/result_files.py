@@ -212,11 +212,12 @@ def plan_change(path: str, outcome: Outcome, old_data: bytes | None) -> FileChan
         ) from error
     if contains(before or "", after, current):
         return FileChange(path=path, old=old_data, new=old_data, is_merged=False)
-    merged = merge(before, after, current) if before is not None else None
+    # Where an editor cannot create files, its user creates an empty one.
+    merged = merge(before, after, current) if before is not None else None if current.strip() else after
     if merged is None:
         event = "appeared" if before is None else "changed at the same place"
         raise WorkspaceError(f"{path} {event} during the run.", remedy=KEPT_IN_HISTORY)
-    return FileChange(path=path, old=old_data, new=_encode(path, merged, encoding), is_merged=current != before)
+    return FileChange(path=path, old=old_data, new=_encode(path, merged, encoding), is_merged=before is not None and current != before)
 
 
 def is_stale(data: bytes | None, text: str | None) -> bool:

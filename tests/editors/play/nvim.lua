@@ -122,6 +122,7 @@ function play.hover(name, line, column)
   return text
 end
 function play.messages() return messages end
+function play.progress() return vim.api.nvim_eval_statusline(vim.o.statusline, { maxwidth = 200 }).str end
 function play.place() return { vim.fn.expand('%:t'), vim.api.nvim_win_get_cursor(0)[1] } end
 function play.configure(settings)
   client().settings = { greenloop = settings }

@@ -68,6 +68,10 @@ async function showRefinement(host: Host, target: AgentTarget, stream: vscode.Ch
     return;
   }
   const ref = { uri: run.uri, target: run.target };
+  if (run.applied) {
+    stream.button({ command: "greenloop.here.keep", title: "Keep", arguments: [ref] });
+    stream.button({ command: "greenloop.here.undo", title: "Undo", arguments: [ref] });
+  }
   if (run.result !== null) {
     stream.button({ command: "greenloop.here.diff", title: "Show Changes", arguments: [ref] });
   }

@@ -9,7 +9,7 @@ import { type CommandTarget, findFileTargets, findTestTargets, pythonEditor } fr
 import { formatRun } from "../formatting";
 import type { Host } from "../host";
 import { type Choices, type GoalChoice, METHODS, type Report, type Run, type TargetRef } from "../protocol";
-import { runStoreOf } from "../runStore";
+import { isTargetRef, runStoreOf } from "../runStore";
 import { executeCommand, request, warn } from "../serverRequests";
 import { AttemptNode, RunNode } from "./attemptsView";
 import { attemptShownIn, openDiff } from "./diff";
@@ -222,10 +222,6 @@ async function keepTabOpen(command: string, argument: unknown): Promise<void> {
 }
 
 /** Buttons of the chat pass the run itself. */
-function isTargetRef(value: unknown): value is TargetRef {
-  return typeof value === "object" && value !== null && "uri" in value && typeof value.uri === "string" && "target" in value && typeof value.target === "string";
-}
-
 function toTargetRef({ uri, target }: TargetRef): TargetRef {
   return { uri, target };
 }

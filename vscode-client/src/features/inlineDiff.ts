@@ -6,7 +6,7 @@ import * as vscode from "vscode";
 
 import type { Host } from "../host";
 import { type Change, type Changes, METHODS, type Run, type TargetRef } from "../protocol";
-import { runStoreOf } from "../runStore";
+import { isTargetRef, runStoreOf } from "../runStore";
 import { executeCommand, requestQuietly, warn } from "../serverRequests";
 import { RunNode } from "./attemptsView";
 
@@ -81,14 +81,16 @@ export function register(host: Host): void {
     didChangeLenses.fire();
   }
 
-  /** The run passed by a lens, else the newest that has changed the active file, else the newest. */
+  /** The run passed by a lens or a chat's button, else the newest that has changed the active file, else the newest. */
   function pickRun(args: readonly unknown[]): Run | undefined {
     const [node] = args;
     const active = vscode.window.activeTextEditor;
     const inEditor = active === undefined ? [] : changesIn(active.document);
-    const run = node instanceof RunNode ? node.run : (inEditor[0]?.[0] ?? [...marked.values()][0]?.run);
-    if (run === undefined) {
+    const passed = node instanceof RunNode ? node.run : isTargetRef(node) ? node : undefined;
+    const run = passed === undefined ? (inEditor[0]?.[0] ?? [...marked.values()][0]?.run) : runs.find(passed);
+    if (run?.applied !== true) {
       warn(host, "none", "There is no applied result to keep or undo.", { title: "Show Attempts", command: "greenloop.attempts.focus" });
+      return undefined;
     }
     return run;
   }

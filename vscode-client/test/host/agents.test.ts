@@ -11,7 +11,7 @@ import * as vscode from "vscode";
 import { chatRegistry, mcpRegistry, toolRegistry } from "../../src/agentApi";
 import { failingProject, functionSource, modelAnswer, waitingFunction } from "../support/projects";
 import { until } from "../support/until";
-import { askWindow, createGate, extensionApi, openFile, prepareProject, projectFolder, story, test, undo, waitForText } from "./helpers";
+import { askWindow, createGate, extensionApi, openFile, prepareProject, projectFolder, story, test, waitForText } from "./helpers";
 
 interface Tools {
   tools: { name: string; inputSchema: object; description: string }[];
@@ -108,11 +108,18 @@ story("the chat's agent @greenloop shows the attempts of a refinement as they co
   const text = shown.join("\n");
   assert.match(text, /- attempt 1: `0\/1 AssertionError.*`\n[^]*- attempt 2: `1\/1.*`\n[^]*Solved after 2 attempts/);
   assert.match(text, /^… /m);
-  assert.deepEqual(buttons.map((each) => each.command), ["greenloop.here.diff", "greenloop.here.attempts"]);
-  const [diff] = buttons;
-  await vscode.commands.executeCommand(diff?.command ?? "", ...((diff?.arguments ?? []) as unknown[]));
+  assert.deepEqual(buttons.map((each) => each.title), ["Keep", "Undo", "Show Changes", "Show Attempts"]);
+  const press = async (title: string): Promise<unknown> => {
+    const button = buttons.find((each) => each.title === title);
+    return vscode.commands.executeCommand(button?.command ?? "", ...((button?.arguments ?? []) as unknown[]));
+  };
+  await press("Show Changes");
   assert.ok(vscode.window.tabGroups.activeTabGroup.activeTab?.input instanceof vscode.TabInputTextDiff);
-  await undo("chatted.py");
+  await press("Keep");
+  await press("Undo");
+  await waitForText(module, functionSource("chatted", "x + 1"));
+  await press("Undo");
+  await askWindow("see", "There is no applied result to keep or undo.");
 });
 
 story("agent mode finds greenloop's MCP server", async () => {
