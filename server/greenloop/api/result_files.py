@@ -217,7 +217,9 @@ def plan_change(path: str, outcome: Outcome, old_data: bytes | None) -> FileChan
     if merged is None:
         event = "appeared" if before is None else "changed at the same place"
         raise WorkspaceError(f"{path} {event} during the run.", remedy=KEPT_IN_HISTORY)
-    return FileChange(path=path, old=old_data, new=_encode(path, merged, encoding), is_merged=before is not None and current != before)
+    return FileChange(
+        path=path, old=old_data, new=_encode(path, merged, encoding), is_merged=before is not None and current != before
+    )
 
 
 def is_stale(data: bytes | None, text: str | None) -> bool:
