@@ -169,12 +169,16 @@ async def test_a_data_file_may_be_what_is_wrong(play):
 
 
 async def test_where_no_function_ran_the_question_is_asked_all_the_same(play):
-    reads = 'import json\nfrom pathlib import Path\n\n\ndef test_a():\n    text = (Path(__file__).parent / "d.json").read_text()\n'
-    files = {"d.json": '{"a": 1}\n', "test_d.py": f'{reads}    assert json.loads(text)["a"] == 2\n'}
-    edit = block("d.json", '{"a": 1}', '{"a": 2}')
+    reads = "import json\nfrom pathlib import Path\n\ntext = (Path(__file__).parent / 'd.json').read_text()\n"
+    files = {
+        "d.json": '{"a": [1]}\n',
+        "d.py": f"{reads}globals().update(json.loads(text))\n",
+        "test_d.py": "import d\n\n\ndef test_a():\n    assert d.a == [2]\n",
+    }
+    edit = block("d.json", '{"a": [1]}', '{"a": [2]}')
     outcome, events = await play(edit, files=files, target="test_d.py::test_a", **{"spec.write": True})
     assert outcome.solved, outcome.message
-    assert outcome.after == {"d.json": '{"a": 2}\n'}
+    assert outcome.after == {"d.json": '{"a": [2]}\n'}
     started = next(event for event in events if isinstance(event, Started))
     assert started.problem.regions == ()
     assert title(started).startswith("test_d.py::test_a with scripted (capable), preset default, ")

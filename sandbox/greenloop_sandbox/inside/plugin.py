@@ -43,9 +43,9 @@ def run_pytest(request, report, key, scratch, sign, siblings, session=None, mark
     if request["only"]:
         plugins.append(_selection(request["only"]))
     if request["trace"]:
-        plugins.append(
-            siblings["function_tracer"].plugin(root, send, siblings["failure_display"], siblings["trace_gaps"])
-        )
+        tracer = siblings["function_tracer"]
+        plugins.append(tracer.plugin(root, send, siblings["failure_display"], siblings["trace_gaps"]))
+        plugins.append(siblings["opened_files"].plugin(root, send, tracer.EXCLUDED_FOLDERS))
     traced = siblings["traced_cases"] if request["watch"] or request["statements"] or request["profile"] else None
     if request["watch"]:
         make_lines = siblings["line_tracer"].with_values(siblings["safe_repr"])

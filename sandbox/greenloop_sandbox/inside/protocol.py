@@ -44,6 +44,7 @@ relative to it; lines are 1-based. Kinds, in the order they are sent:
     shared         id (path of a test file, or "" for all cases), also: what is done once for all these cases (imports,
                    fixtures of a wider scope), cached: [[path, line]] of functions whose results are kept, blind,
                    calls_of
+    opened         id (of a case, or ""), opened: [[path, module]]: files of the workspace that this module read
     watch          id, files: [path], hits: [[file, line, times]], left_out (number of steps missing before number
                    `gap` of these),
                    steps: [[file, line, call, {variable: text}]] (`file` counts `files` from 0, `call` from 1; variables

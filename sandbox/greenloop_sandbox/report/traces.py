@@ -94,6 +94,14 @@ def reached_functions(execution: Execution) -> dict[str, tuple[ReachedFunction, 
     }
 
 
+def opened_files(execution: Execution) -> dict[str, set[tuple[str, str]]]:
+    """The files that each case read, with the modules that asked for them, by case id; "" for what all cases share."""
+    found: dict[str, set[tuple[str, str]]] = {}
+    for record in records_of_kind(execution, "opened"):
+        found.setdefault(str(record["id"]), set()).update((str(path), str(module)) for path, module in record["opened"])
+    return found
+
+
 def line_traces(execution: Execution) -> dict[str, LineTrace]:
     """The watched lines that each case ran, by case id; for executions with `TestRun.watch`, also killed ones."""
     return {str(record["id"]): _watched(record) for record in records_of_kind(execution, "watch")}

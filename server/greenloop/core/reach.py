@@ -17,7 +17,7 @@ from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
 from greenloop_sandbox import Execution
 from greenloop_sandbox.report.cases import records_of_kind
-from greenloop_sandbox.report.traces import ReachedFunction, reached_functions
+from greenloop_sandbox.report.traces import ReachedFunction, opened_files, reached_functions
 
 ALL_CASES = ""  # the scope of what is shared by all cases; other scopes are paths of test files
 FAR = 1_000  # calls: farther than any that was traced
@@ -32,6 +32,7 @@ class Reach:
     `functions` maps each traced case to the functions of its setup and call, nearest first; `also` to those around
     them. `shared` has, by scope, what was done once for several cases. `blind` are cases, and scopes, whose trace may
     lack something. `cached` are functions whose results are kept; `callers` maps a function to those that called it.
+    `opened` has the files that each case read, and the modules that asked for them.
     """
 
     functions: dict[str, Sequence[ReachedFunction]] = field(default_factory=dict)
@@ -40,9 +41,12 @@ class Reach:
     blind: set[str] = field(default_factory=set)
     cached: set[Place] = field(default_factory=set)
     callers: dict[Place, set[Place]] = field(default_factory=dict)
+    opened: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
 
     def add(self, execution: Execution) -> None:
         self.functions.update(reached_functions(execution))
+        for case, files in opened_files(execution).items():
+            self.opened.setdefault(case, set()).update(files)
         for record in records_of_kind(execution, "trace"):
             case = str(record["id"])
             self.also[case] = _places(record.get("also"))

@@ -15,7 +15,7 @@ from greenloop.core.python.stubs import remark_text
 from greenloop.core.reach import Reach, order_by_reach
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.goal import Goal
-from greenloop.core.records.problem import Findings, Problem
+from greenloop.core.records.problem import DataFile, Findings, Problem
 from greenloop.core.records.spec import Region, Spec, Target, TargetKind
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import Baseline
@@ -189,6 +189,7 @@ def build_baseline(
     reach: Reach | None = None,
     measured: Mapping[str, CaseResult] | None = None,
     suspects: tuple[Region, ...] = (),
+    data: tuple[DataFile, ...] = (),
 ) -> Baseline:
     """Builds the result of a baseline with a problem to solve; `reach` has what traced cases reach.
 
@@ -206,6 +207,7 @@ def build_baseline(
         stubs,
         neighbours=tuple(case for case in related_outcomes if case not in targets),
         suspects=suspects,
+        data=data,
     )
     reach = reach or Reach()
     problem = replace(problem, approaches=find_approaches(reach.functions, target_regions))
@@ -249,8 +251,9 @@ def _build_problem(
     stubs: Mapping[str, str],
     neighbours: tuple[str, ...] = (),
     suspects: tuple[Region, ...] = (),
+    data: tuple[DataFile, ...] = (),
 ) -> Problem:
-    changeable = [region.path for region in (*regions_to_change, *suspects)]
+    changeable = [*(region.path for region in (*regions_to_change, *suspects)), *(each.path for each in data)]
     paths = dict.fromkeys([*changeable, *stubs, context.target.path, *(case.path for case in spec.cases)])
     originals = {path: context.snapshot.text(path) for path in paths}
     files = {path: stubs.get(path, text or "") for path, text in originals.items()}
@@ -270,6 +273,7 @@ def _build_problem(
         neighbours=neighbours,
         suspects=suspects,
         sites=context.sites,
+        data=data,
     )
 
 

@@ -12,11 +12,12 @@ from functools import cached_property
 
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.core.reach import Reach
-from greenloop.core.records.problem import Findings
+from greenloop.core.records.problem import DataFile, Findings
 from greenloop.core.records.spec import Region, Spec
 from greenloop.core.run_state import Baseline
 from greenloop.localize import assignments, ranking, regions
 from greenloop.localize.context import BaselineContext, build_baseline, without_cases
+from greenloop.localize.data_files import find_data_files
 from greenloop.localize.early_end import environment_fault, find_flaky, stop_early, unless
 from greenloop.localize.evidence import CoverageEvidence, gather_evidence
 from greenloop.localize.findings import gather_findings, with_siblings
@@ -100,11 +101,38 @@ class _FailingTarget:
         """The text of a file, stubs included."""
         return self.stubs[path] if path in self.stubs else self.context.snapshot.text(path)
 
-    def early_baseline(self, chosen: tuple[Region, ...], ranked: Sequence[Region], modules: Sequence[str]) -> Baseline:
+    def early_baseline(
+        self,
+        chosen: tuple[Region, ...],
+        ranked: Sequence[Region],
+        modules: Sequence[str],
+        data: tuple[DataFile, ...] = (),
+    ) -> Baseline:
         """The baseline without related tests."""
         others = regions.others(ranked, chosen, self.context.snapshot.text, modules)
         return build_baseline(
-            self.context, self.spec, chosen, self.execution, {}, self.stubs, measured=self.measured, suspects=others
+            self.context,
+            self.spec,
+            chosen,
+            self.execution,
+            {},
+            self.stubs,
+            measured=self.measured,
+            suspects=others,
+            data=data,
+        )
+
+    async def find_data(self) -> tuple[DataFile, ...]:
+        """The data files that the failing cases read."""
+        context = self.context
+        return await asyncio.to_thread(
+            find_data_files,
+            self.measurement.reach,
+            self.failures,
+            context.snapshot.readable_text,
+            context.snapshot.root,
+            patterns=context.patterns,
+            masked=context.place.masked,
         )
 
 
@@ -113,8 +141,9 @@ async def _locate(target: _FailingTarget) -> Baseline:
     context, created, failures = target.context, target.created, target.failures
     if context.when_failing is not None and not created:
         _tell_early(target, context.when_failing)
+    data = await target.find_data()
     if context.when_located is not None:
-        await _tell_located(target, context.when_located)
+        await _tell_located(target, context.when_located, data)
     targets = {case.id for case in target.spec.cases}
     related = await run_related_tests(context, target.measurement, targets, failures, created)
     evidence = await _gather_evidence(target, related)
@@ -141,6 +170,7 @@ async def _locate(target: _FailingTarget) -> Baseline:
         reach=related.reached,
         measured=target.measured,
         suspects=suspects,
+        data=data,
     )
     problem = with_suspicion(baseline.problem, evidence.statements, evidence.failing, evidence.passing)
     baseline = replace(baseline, problem=problem, measurement=related.measurement, reasons=find_reasons(evidence))
@@ -165,7 +195,7 @@ def _tell_early(target: _FailingTarget, tell: Callable[[Baseline], None]) -> Non
         tell(target.early_baseline(chosen, ranked, [region.path for region in evidence.suspects]))
 
 
-async def _tell_located(target: _FailingTarget, tell: Callable[[Findings], None]) -> None:
+async def _tell_located(target: _FailingTarget, tell: Callable[[Findings], None], data: tuple[DataFile, ...]) -> None:
     """Passes on what a report needs: the other tests of the file have run by then, or their time is over."""
     context, spec = target.context, target.spec
     own = {case.id for case in spec.cases}
@@ -189,7 +219,7 @@ async def _tell_located(target: _FailingTarget, tell: Callable[[Findings], None]
     failures = [result.failure for result in results.values()]
     chosen, _others = (target.created, ()) if target.created else _choose_functions(context, ranked, failures)
     whole = replace(target, measured=results)
-    early = whole.early_baseline(chosen, ranked, [region.path for region in evidence.suspects])
+    early = whole.early_baseline(chosen, ranked, [region.path for region in evidence.suspects], data)
     reasons, related = find_reasons(evidence), dict.fromkeys(read, READ)
     tell(await gather_findings(context, early.problem, cases, results, reasons=reasons, related=related))
 

@@ -5,6 +5,7 @@ It must not know how a candidate is made.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
@@ -12,7 +13,12 @@ from greenloop.project.hidden import FOLDER_OF_TESTS, is_masked
 from greenloop.project.sources import is_project_path, is_shared_setup, is_test_file
 
 _METADATA = (".dist-info", ".egg-info")  # folders that an installer writes
-_CONFIGURES = {".pth", ".cfg", ".ini"}  # extensions of files that configure the interpreter or the tests
+# Files that configure tools; those of the tests are `is_shared_setup`.
+_CONFIGURES = {
+    "mypy.ini", ".mypy.ini", "pyrightconfig.json", "ruff.toml", ".ruff.toml", "uv.toml", "poetry.toml", "pdm.toml",
+    "hatch.toml", "pixi.toml",
+}  # fmt: skip
+_OF_PYTEST = re.compile(r"^\[(?:tool[:.])?pytest\b", re.MULTILINE)  # `-c` may name any file
 
 
 def why_not_editable(path: str, root: Path, *, patterns: Sequence[str] | None, masked: Sequence[str]) -> str:
@@ -38,6 +44,12 @@ def why_not_editable(path: str, root: Path, *, patterns: Sequence[str] | None, m
         return "belongs to the tests, which stay as they are"
     if pure.suffix == ".ipynb":
         return "is a notebook, of which only the cells of a target may change"
-    if is_shared_setup(path) or pure.suffix in _CONFIGURES or (pure.suffix == ".toml" and len(pure.parts) == 1):
+    if is_shared_setup(path) or pure.suffix == ".pth" or pure.name in _CONFIGURES or _configures_pytest(root / path):
         return "is configuration, which stays as it is"
     return ""
+
+
+def _configures_pytest(file: Path) -> bool:
+    if file.suffix not in {".cfg", ".ini", ".toml"} or not file.is_file():
+        return False
+    return _OF_PYTEST.search(file.read_text("utf-8", errors="replace")) is not None

@@ -141,7 +141,7 @@ def is_trusted(path: str, patterns: Sequence[str] | None = None) -> bool:
     pure = PurePosixPath(path)
     return (
         pure.name in _NEVER
-        or pure.suffix in {".pth", ".cfg", ".ini", ".toml"}
+        or pure.suffix == ".pth"
         or is_test_file(path, patterns)
         or any(part in {"test", "tests"} for part in pure.parts[:-1])
     )

@@ -77,10 +77,18 @@ _Pass = tuple[Boundary, Mapping[str, tuple[str, ...]]]
 async def prove(
     inputs: VerificationInputs, session: Session, files: Mapping[str, str], own: OwnCode, cases: Sequence[str]
 ) -> Proofs:
-    """Proves the passes of these cases with the changed `files`."""
+    """Proves the passes of these cases with the changed `files`.
+
+    Of a change of data alone nothing runs that could lie: the tests have to fail with the user's own data put back.
+    """
     if not cases or not files:
         return Proofs()
     runs = _Runs(inputs=inputs, session=session, files=files, own=own)
+    if not any(path.endswith(".py") for path in files):
+        failed = [case for case in cases if inputs.outcomes.get(case) != "passed"]
+        same = await runs.passing_with_own_code(failed)
+        proven = {case: () for case in cases if case not in same}
+        return Proofs(proven=proven, unproven=dict.fromkeys(same, OWN_PASSES), vetoed=frozenset(same))
     passes, unproven, suspicious = await _pass_apart(runs, cases)
     vetoed = set(suspicious)
     failing = [case for case in unproven if unproven[case].startswith(FAILS)]

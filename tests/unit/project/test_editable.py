@@ -16,6 +16,8 @@ def root(tmp_path):
     (root / "src" / "pkg" / "core.py").touch()
     (root / "env39").mkdir()
     (root / "env39" / "pyvenv.cfg").touch()
+    (root / "other.ini").write_text("[pytest]\naddopts = -q\n")
+    (root / "app.ini").write_text("[server]\nport = 1\n")
     (tmp_path / "outside").mkdir()
     (root / "link").symlink_to(tmp_path / "outside")
     return root
@@ -28,6 +30,8 @@ def root(tmp_path):
         "src/pkg/new.py",
         "new/folder/x.py",
         "data/rates.json",
+        "app.ini",
+        "limits.toml",
         "README.md",
         "src/pkg/settings.toml",
         "src/contest/x.py",
@@ -71,7 +75,8 @@ def test_what_may_change(root, path):
         ("pytest.ini", "is configuration, which stays as it is"),
         ("pyproject.toml", "is configuration, which stays as it is"),
         ("sub/pyproject.toml", "is configuration, which stays as it is"),
-        ("any.toml", "is configuration, which stays as it is"),
+        ("mypy.ini", "is configuration, which stays as it is"),
+        ("other.ini", "is configuration, which stays as it is"),
         ("setup.cfg", "is configuration, which stays as it is"),
         ("src/pkg/x.pth", "is configuration, which stays as it is"),
         ("sitecustomize.py", "is configuration, which stays as it is"),

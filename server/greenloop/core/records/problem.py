@@ -36,6 +36,22 @@ class ImportCorrection:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DataFile:
+    """A text file that the code of the `reader` reads in failing cases.
+
+    `role`: it judges ("expected results"), and stays as it is. `line` is the only one that has the `observed` value of
+    a failed assertion (0: none), `corrected` that line with the expected value in its place.
+    """
+
+    path: str
+    reader: str
+    role: str = ""
+    line: int = 0
+    observed: str = ""
+    corrected: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Problem:
     """The input of a run. Frozen: edits that the user makes during the run are compared with it, never mixed into it.
 
@@ -53,6 +69,7 @@ class Problem:
     `corrections`: of imports without which no test can be collected; each candidate has them all.
     `sites`: the folders of the packages that the tests' environment has, where they can be read.
     `siblings`: those of the neighbours that are in the target's files and failed for the same cause.
+    `data`: files that may be at fault in place of code, those with a value of the failure first.
     """
 
     root: Path
@@ -73,6 +90,7 @@ class Problem:
     corrections: tuple[ImportCorrection, ...] = ()
     sites: tuple[Path, ...] = ()
     siblings: tuple[str, ...] = ()
+    data: tuple[DataFile, ...] = ()
 
     @property
     def question(self) -> Hashable:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from greenloop.core.records.problem import NAMESAKE, Findings, Problem
 from greenloop.core.records.spec import Case, Provenance, Region
+from greenloop.core.text.diff import with_plain_ends
 from greenloop.core.text.tokens import Count
 from greenloop.drafting.context import tests
 from greenloop.drafting.report import code_excerpts
@@ -70,7 +71,9 @@ def _write(findings: Findings, size: _Size, count: Count) -> str:
         _tests(findings, size),
         _failures(findings, size),
         _missing(findings.problem),
+        _data(findings.problem, size, count, with_value=True),
         _code(findings, size, count),
+        _data(findings.problem, size, count, with_value=False),
         _limit(findings.problem),
         findings.versions,
         _remark(findings.problem),
@@ -154,6 +157,19 @@ def _missing(problem: Problem) -> str:
     created = [region for region in problem.regions if region.created]
     listed = ", ".join(f"`{region.qualname}` in `{region.path}`" for region in created)
     return f"It does not exist yet, and is to be written: {listed}." if created else ""
+
+
+def _data(problem: Problem, size: _Size, count: Count, *, with_value: bool) -> str:
+    """Shows the data files in which a value of the failure stands, or names and shows the others."""
+    parts = []
+    for data in (each for each in problem.data if not each.role and bool(each.line) is with_value):
+        text = with_plain_ends(problem.files[data.path]).rstrip()
+        sign = f"; line {data.line} has the value {data.observed} of the failure" if with_value else ""
+        head = f"`{data.path}` is data that `{data.reader}` reads{sign}"
+        is_shown = count(text) <= size.code / 2
+        parts.append(f"{head}:\n{fenced(text, '')}" if is_shown else f"{head}. It is long: look at it.")
+    note = "Where data is wrong, change the data, and no code.\n" if parts and with_value else ""
+    return note + "\n\n".join(parts)
 
 
 def _limit(problem: Problem) -> str:

@@ -17,7 +17,12 @@ CHANGED_FIRST = 3  # suspects whose one-token changes are tried
 
 
 def plan(problem: Problem, attempts: Sequence[Attempt], *, has_answer: bool = False) -> Sequence[Draft]:
-    """Returns the one-token changes of one suspect, as long as no answer has come, else the next turn."""
+    """Returns the one-token changes of one suspect, as long as no answer has come, else the next turn.
+
+    A value of a data file that the failure shows is corrected first in any case: an answer may state it in the code.
+    """
+    if len(attempts) == 1 and any(each.line for each in problem.data):
+        return [Draft(parent=0, move=Move.MUTATE, role=Role.REFINER)]
     has_turns = any(attempt.draft and attempt.draft.move is Move.TURN for attempt in attempts)
     if not (has_answer or has_turns) and (ladder.is_written(problem) or ladder.is_broken(problem)):
         focuses = [(), *((region,) for region in problem.suspects)][:CHANGED_FIRST]

@@ -31,6 +31,7 @@ from greenloop.engine.model_calls import ModelCalls
 from greenloop.localize.context import BaselineContext
 from greenloop.project import templates
 from greenloop.project.editable import why_not_editable
+from greenloop.project.expected_results import find_role
 from greenloop.project.snapshot import Snapshot
 from greenloop_sandbox import Execution, Inspection, WatchedLines
 
@@ -257,9 +258,13 @@ class Conversation:
 
     def _files(self, problem: Problem) -> EditedFiles:
         root, text_of = self.snapshot.root, self.snapshot.readable_text
+        roles = {each.path: each.role for each in problem.data}
 
         def why_not(path: str) -> str:
             why = why_not_editable(path, root, patterns=self.patterns, masked=self.masked)
+            if not why and not path.endswith(".py") and text_of(path) is not None:
+                role = roles[path] if path in roles else find_role(path, root, text_of, self.patterns)
+                why = f"belongs to the tests, which stay as they are ({role})" if role else ""
             return why or ("is not a text file" if (root / path).is_file() and text_of(path) is None else "")
 
         known = [path for path in problem.files if not why_not(path)]

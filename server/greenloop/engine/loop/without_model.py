@@ -15,6 +15,7 @@ from greenloop.core.compose import compose
 from greenloop.core.records.attempt import Attempt, Candidate, Draft, FeedbackNote, Finding, Move
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status, Verdict
+from greenloop.drafting.candidates.changes.data_values import corrected_data
 from greenloop.drafting.candidates.changes.merge import merge
 from greenloop.drafting.candidates.changes.missing_imports import with_missing_imports
 from greenloop.drafting.candidates.changes.mutate import Stage, mutants
@@ -74,8 +75,8 @@ async def best_mutant(
     """Tests the one-token changes of the parent's code; returns the best, or a finding if none passes more tests.
 
     Takes at most `seconds_left`, and the time of one change, and ends as soon as it `is_enough`. If the code passes
-    with the imports that it lacks, it is taken as it is. If more than `most_passing` changes of a stage pass, the
-    tests are too weak to choose, and none is taken.
+    with the imports that it lacks, it is taken as it is; a corrected value of a data file comes next. If more than
+    `most_passing` changes of a stage pass, the tests are too weak to choose, and none is taken.
     """
     parent = attempts[draft.parent]
     limit = min(_mutation_seconds(problem, draft, attempts), seconds_left)
@@ -83,6 +84,10 @@ async def best_mutant(
         trial = await _try_all(problem, [completed], parent, verify, limit=limit)
         if trial.passing:
             return _finish(_blank(number, draft, "missing imports", trial), trial, "")
+    if corrected := () if draft.regions or draft.parent else corrected_data(problem):
+        trial = await _try_all(problem, corrected, parent, verify, limit=limit, most_passing=most_passing)
+        if trial.passing:
+            return _finish(_blank(number, draft, "a value of a data file", trial), trial, "")
     trial = _Trial()
     for stage in Stage:
         left, candidates = limit - trial.took, mutants(problem, parent, stage)

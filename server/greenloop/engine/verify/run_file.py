@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from greenloop.core.errors import BaselineChangedError, CannotVerifyError, UsageError
 from greenloop.core.records.problem import Problem
@@ -27,6 +27,7 @@ from greenloop.engine.verify.report import State, Verification
 from greenloop.engine.verify.setup import APART, VerificationContext, VerifyRequest
 from greenloop.engine.verify.verify import run_verification
 from greenloop.project import hidden, sources, workspace
+from greenloop.project.editable import why_not_editable
 from greenloop.project.revisions.revision import Revision, caches, state_of
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
@@ -138,19 +139,11 @@ def plan_change(run: RunFile, root: Path, name: str, masked: Sequence[str] = ())
 
 def _check_path(path: str, root: Path, name: str, patterns: Sequence[str], masked: Sequence[str]) -> None:
     """Raises `UsageError` for what `run_file.is_safe_path` cannot see: tests, links, packages, hidden files."""
-    reason = ""
-    if sources.is_trusted(path, patterns):
-        reason = "which belongs to the tests that judge it"
-    elif hidden.is_masked(path, masked) or not sources.is_project_path(root, path):
-        reason = "which is not code of the project"
-    else:
-        location = root
-        for part in path.split("/"):
-            location /= part
-            if location.is_symlink():
-                reason = "which is behind a symbolic link"
+    reason = why_not_editable(path, root, patterns=patterns, masked=masked)
+    if any((root / part).is_symlink() for part in (path, *map(str, PurePosixPath(path).parents))):
+        reason = "is behind a symbolic link"
     if reason:
-        raise UsageError(f"{name} changes {path}, {reason}.", remedy="Nothing was run. Do not use this file.")
+        raise UsageError(f"{name} changes {path}, which {reason}.", remedy="Nothing was run. Do not use this file.")
 
 
 def _merge(edit: FileEdit, text: str | None, name: str) -> tuple[str | None, str]:

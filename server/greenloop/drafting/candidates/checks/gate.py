@@ -35,6 +35,7 @@ def check(
     Error classes: EncodingError, SyntaxError and its kinds, Repetition, RegionDeleted, SignatureChanged, Unchanged
     (equal to the user's code or to `parent`), UndefinedName, HardCoded. A finding's line counts in the composed file.
     """
+    files = {path: text for path, text in files.items() if path.endswith(".py")}
     for path, text in files.items():
         if finding := _encoding_error(text) or _syntax_error(problem, path, text):
             return finding

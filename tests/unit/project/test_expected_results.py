@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import pytest
+
+from greenloop.project.expected_results import find_role
+
+FILES = {
+    "m.py": 'RATES = open("rates.json").read()\n',
+    "test_m.py": 'WANTED = open("wanted.json"), open("rates.json")\n',
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "role"),
+    [
+        ("rates.json", ""),
+        ("wanted.json", "data that test_m.py reads"),
+        ("golden/page.html", "expected results"),
+        ("page.snap", "expected results"),
+        ("nobody.json", ""),
+    ],
+)
+def test_data_that_only_tests_name_is_theirs(tmp_path, path, role):
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    assert find_role(path, tmp_path, FILES.get, ("test_*.py",)) == role
