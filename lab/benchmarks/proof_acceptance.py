@@ -15,9 +15,9 @@ from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.summary import verification_level
+from greenloop.core.verification_inputs import VerificationInputs
 from greenloop.engine import sandbox_spec
 from greenloop.project import configuration
-from greenloop.verdict.inputs import VerificationInputs
 from greenloop.verdict.verifier import Verifier
 from greenloop_sandbox import Limits, Session, TestRun
 

@@ -14,8 +14,8 @@ from proof_acceptance import Shared, accepted, encoded, opened, row_of
 from proof_projects import ONE_TOKEN, is_one_token
 
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
+from greenloop.core.verification_inputs import ACCEPTING
 from greenloop.specs.kinds import doctest as doctests
-from greenloop.verdict.inputs import ACCEPTING
 from greenloop_lab.bench import mbpp
 from greenloop_lab.bench.mutation import mutants
 from greenloop_lab.bench.mutation.ast_edits import Source, apply_edits

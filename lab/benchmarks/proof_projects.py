@@ -18,7 +18,7 @@ from proof_acceptance import SECONDS, Shared, accepted, opened, row_of
 
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.test_selection import fit_selectors
-from greenloop.verdict.inputs import ACCEPTING
+from greenloop.core.verification_inputs import ACCEPTING
 from greenloop_lab.bench.mutation.ast_edits import Edit, Source, apply_edits
 from greenloop_lab.bench.mutation.operators import Function, all_edits
 from greenloop_sandbox import TestRun, case_results, collected_cases

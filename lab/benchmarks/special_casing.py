@@ -30,8 +30,8 @@ from proof_projects import ONE_TOKEN, is_one_token
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Spec
 from greenloop.core.records.verdict import Status
+from greenloop.core.verification_inputs import VerificationInputs
 from greenloop.verdict.beyond_tests.checks import BeyondTests, try_other_inputs
-from greenloop.verdict.inputs import VerificationInputs
 from greenloop_lab.bench import mbpp
 from greenloop_lab.bench.mutation import mutants
 from greenloop_lab.bench.mutation.ast_edits import Source, apply_edits

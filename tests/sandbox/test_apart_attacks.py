@@ -14,8 +14,8 @@ import pytest_asyncio
 from greenloop.core.python.test_functions import find_tests
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Spec
+from greenloop.core.verification_inputs import VerificationInputs
 from greenloop.verdict import apart
-from greenloop.verdict.inputs import VerificationInputs
 from greenloop_sandbox import Environment, Limits, SandboxSpec, Session
 from greenloop_sandbox.backends.bubblewrap import Bubblewrap
 

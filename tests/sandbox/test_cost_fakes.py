@@ -12,11 +12,11 @@ import pytest_asyncio
 from greenloop.core.records.goal import Goal, Improvement
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.verification_inputs import VerificationInputs
 from greenloop.specs import goals
 from greenloop.specs.comparison import build_comparison
 from greenloop.verdict.goals import improvement
 from greenloop.verdict.goals.gain import Bench
-from greenloop.verdict.inputs import VerificationInputs
 from greenloop_sandbox import CaseResult, Environment, Limits, SandboxSpec, Session
 from greenloop_sandbox.backends.bubblewrap import Bubblewrap
 

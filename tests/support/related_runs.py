@@ -7,7 +7,7 @@ from pathlib import Path
 
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Spec
-from greenloop.verdict.inputs import VerificationInputs
+from greenloop.core.verification_inputs import VerificationInputs
 from greenloop_sandbox import Execution, Limits, TestRun
 
 PHASES = ("setup", "call", "teardown")

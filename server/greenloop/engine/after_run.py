@@ -17,6 +17,7 @@ from greenloop.core.records.verdict import Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.test_selection import fit_selectors
 from greenloop.core.text.encoding import decode
+from greenloop.core.verification_inputs import check_sandbox
 from greenloop.engine.sandbox_spec import choose_sandbox, ignore_status
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
@@ -24,7 +25,6 @@ from greenloop.project.sources import is_test_file
 from greenloop.verdict.beyond_tests import mutation_testing
 from greenloop.verdict.beyond_tests.changed_functions import find_changed_parts
 from greenloop.verdict.beyond_tests.checks import BeyondTests
-from greenloop.verdict.inputs import check_sandbox
 from greenloop.verdict.verifier import Verifier
 from greenloop_sandbox import Execution, Sandbox, SandboxSpec, TestRun, case_results
 

@@ -12,10 +12,10 @@ from dataclasses import replace
 
 from greenloop.core.records.outcome import Noticed
 from greenloop.core.records.spec import Spec
+from greenloop.core.verification_inputs import VerificationInputs, check_sandbox
 from greenloop.verdict.beyond_tests import mutation_testing
 from greenloop.verdict.beyond_tests.changed_functions import find_changed_parts
 from greenloop.verdict.beyond_tests.checks import MOST_MUTANTS, MUTANT_SECONDS
-from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 from greenloop_sandbox import Session, case_results
 
 PASSING = 0.6  # share of the tests that an answer passes which is taken for right, as for the trust rules

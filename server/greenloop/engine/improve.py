@@ -15,6 +15,7 @@ from greenloop.core.records.outcome import LEAST_CHANGES
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Spec
 from greenloop.core.run_state import Baseline
+from greenloop.core.verification_inputs import VerificationInputs
 from greenloop.localize.context import BaselineContext
 from greenloop.specs import goals, host_checks
 from greenloop.specs.comparison import build_comparison
@@ -23,7 +24,6 @@ from greenloop.verdict.beyond_tests import mutation_testing
 from greenloop.verdict.beyond_tests.changed_functions import ChangedPart
 from greenloop.verdict.goals import improvement
 from greenloop.verdict.goals.gain import Bench
-from greenloop.verdict.inputs import VerificationInputs
 from greenloop.wording.gain import show_cost
 from greenloop_sandbox import CaseResult, Failure
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from greenloop.core.records.spec import Provenance
-from greenloop.verdict.inputs import ACCEPTING, VerificationInputs, check_sandbox
+from greenloop.core.verification_inputs import ACCEPTING, VerificationInputs, check_sandbox
 from greenloop.verdict.related_tests.own_code import select
 from greenloop_sandbox import Apart, Execution, Session, TestRun, case_results, forged
 from greenloop_sandbox.report.cases import collect_errors, records_of_kind

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from greenloop.core.records.outcome import Difference, Evidence, Noticed
 from greenloop.core.records.spec import USER_PROVENANCES, Spec
 from greenloop.core.records.verdict import Verdict
+from greenloop.core.verification_inputs import VerificationInputs
 from greenloop.verdict.apart import Proofs
-from greenloop.verdict.inputs import VerificationInputs
 
 APART, WITH_WRONG_RESULTS = "apart", "fails with wrong results"
 NO_TIME = "the run's time was over before it could be proven (`seconds`)"

@@ -20,6 +20,7 @@ from greenloop.core.records.spec import Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.summary import GENERATED_PROVENANCES
+from greenloop.core.verification_inputs import ACCEPTING, Encode, VerificationInputs
 from greenloop.specs import host_checks
 from greenloop.verdict import evidence
 from greenloop.verdict.apart import FAILS, Proofs, prove
@@ -38,7 +39,6 @@ from greenloop.verdict.case_runs import (
 )
 from greenloop.verdict.evidence import Progress
 from greenloop.verdict.goals import improvement
-from greenloop.verdict.inputs import ACCEPTING, Encode, VerificationInputs
 from greenloop.verdict.related_tests import own_code, related
 from greenloop.verdict.related_tests.unmeasured import run_unmeasured
 from greenloop_sandbox import Execution, Inspection, Session, WatchedLines

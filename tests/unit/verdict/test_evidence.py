@@ -8,9 +8,9 @@ from pathlib import Path
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Spec
 from greenloop.core.records.verdict import Status, Verdict
+from greenloop.core.verification_inputs import VerificationInputs
 from greenloop.verdict import evidence
 from greenloop.verdict.apart import Proofs
-from greenloop.verdict.inputs import VerificationInputs
 from greenloop_sandbox import CaseResult, Limits
 
 A, B, NEAR, FAR = (f"test_m.py::test_{name}" for name in ("a", "b", "near", "far"))

@@ -14,7 +14,7 @@ from greenloop.core.records.spec import Case, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.summary import verification_level
-from greenloop.verdict.inputs import ACCEPTING
+from greenloop.core.verification_inputs import ACCEPTING
 from greenloop.wording.outcome import summarize_solved
 from greenloop_sandbox import CaseResult, Execution, Failure, TestRun
 from scripted_proof import (

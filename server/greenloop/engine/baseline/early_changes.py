@@ -16,10 +16,10 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import Baseline
+from greenloop.core.verification_inputs import Encode, VerificationInputs
 from greenloop.drafting.candidates.changes.mutate import Stage, mutants
 from greenloop.localize.related_tests import FIRST
 from greenloop.verdict.case_runs import Change, changed_texts, quick_limit
-from greenloop.verdict.inputs import Encode, VerificationInputs
 from greenloop_sandbox import Session
 
 EARLY = "trying one-token changes while the related tests run"

@@ -15,10 +15,10 @@ from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Spec
+from greenloop.core.verification_inputs import ACCEPTING
 from greenloop.project import sources, workspace
 from greenloop.project.environment import interpreters
 from greenloop.project.snapshot import Snapshot
-from greenloop.verdict.inputs import ACCEPTING
 from greenloop_sandbox import Environment, Limits, SandboxSpec
 
 # With more files than this only the hash over all of them is stored.

@@ -20,6 +20,7 @@ from greenloop.core.records.spec import Case, Provenance, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.test_selection import fit_selectors
+from greenloop.core.verification_inputs import ACCEPTING, judge_candidate
 from greenloop.engine.sandbox_spec import choose_sandbox, ignore_status
 from greenloop.engine.timing import heartbeat
 from greenloop.engine.verify.baseline import RevisionBaseline, run_revision
@@ -42,7 +43,6 @@ from greenloop.project.revisions.staged import compare_staged, is_anything_stage
 from greenloop.project.settings import Settings
 from greenloop.project.targets import nearest_names
 from greenloop.verdict.beyond_tests.checks import BeyondTests
-from greenloop.verdict.inputs import ACCEPTING, judge_candidate
 from greenloop.verdict.verifier import Verifier
 from greenloop_sandbox import Execution, TestRun, case_results, collected_cases
 from greenloop_sandbox.report.cases import collect_errors

@@ -13,6 +13,7 @@ from greenloop.core.records.outcome import Difference, Noticed
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.test_selection import fit_selectors
 from greenloop.core.text.diff import with_plain_ends
+from greenloop.core.verification_inputs import VerificationInputs
 from greenloop.project import sources
 from greenloop.verdict.beyond_tests import mutation_testing, other_inputs
 from greenloop.verdict.beyond_tests.changed_functions import changed_lines, find_changed_functions, find_changed_parts
@@ -23,7 +24,6 @@ from greenloop.verdict.beyond_tests.other_inputs import Observation
 from greenloop.verdict.beyond_tests.production import find_awareness
 from greenloop.verdict.beyond_tests.special_casing import find_special_cases
 from greenloop.verdict.beyond_tests.unfinished import find_unfinished
-from greenloop.verdict.inputs import VerificationInputs
 from greenloop_sandbox import Session
 
 MUTANT_SECONDS = 4.0  # of wall time for all one-token changes

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from greenloop.verdict.inputs import VerificationInputs, check_sandbox
+from greenloop.core.verification_inputs import VerificationInputs, check_sandbox
 from greenloop_sandbox import Session, case_results
 
 MOST = 20  # tests

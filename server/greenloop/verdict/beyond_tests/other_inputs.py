@@ -18,6 +18,7 @@ from typing import Any
 from greenloop.core.generated_tests import generated_path
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
+from greenloop.core.verification_inputs import VerificationInputs, check_sandbox
 from greenloop.project.sources import import_name_in_tests
 from greenloop.specs.properties import property_tests, signature, value_strategies
 from greenloop.specs.properties.plain_values import UnplainError
@@ -31,7 +32,6 @@ from greenloop.verdict.beyond_tests.varied_inputs import (
     read_value,
     vary_calls,
 )
-from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 from greenloop_sandbox import Execution, Session, case_results, forged
 
 KIND = "inputs"

@@ -13,11 +13,11 @@ from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.goal import Gain, Goal, ProfiledLine, Workload
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance
+from greenloop.core.verification_inputs import VerificationInputs, check_sandbox
 from greenloop.project.syntax import definitions
 from greenloop.specs import goals
 from greenloop.specs.goals import failed_call
 from greenloop.verdict.goals.measured_runs import LOOKS, RunCost, check_gain, measure_pairs, read_cost
-from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 from greenloop.wording.gain import show_cost
 from greenloop_sandbox import Execution, ProfiledLines, Session, TestRun, WatchedLines, case_results
 from greenloop_sandbox.report.cases import describe_end

@@ -10,10 +10,10 @@ from dataclasses import replace
 
 from greenloop.core.records.goal import Gain, Goal, Improvement, ProfiledLine, Workload
 from greenloop.core.records.spec import Case
+from greenloop.core.verification_inputs import VerificationInputs
 from greenloop.specs import goals
 from greenloop.specs.comparison import EFFECTS, ENOUGH, FIRST, RECORDED, Comparison
 from greenloop.verdict.goals.gain import Bench
-from greenloop.verdict.inputs import VerificationInputs
 from greenloop.wording.gain import describe_gain, show_cost
 from greenloop_sandbox import CaseResult, Failure, Session, all_passed, case_results
 from greenloop_sandbox.report.cases import describe_end

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.test_selection import MOST_SELECTORS, fit_selectors
-from greenloop.verdict.inputs import VerificationInputs, check_sandbox
+from greenloop.core.verification_inputs import VerificationInputs, check_sandbox
 from greenloop_sandbox import CaseResult, Session, TestRun, case_results, collected_cases, forged
 from greenloop_sandbox.report.cases import collect_errors
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.verdict.inputs import VerificationInputs, check_sandbox
+from greenloop.core.verification_inputs import VerificationInputs, check_sandbox
 from greenloop.verdict.related_tests.own_code import CUT_SHORT, own_run, select
 from greenloop_sandbox import CaseResult, Execution, Failure, Session, TestRun, case_results, forged
 

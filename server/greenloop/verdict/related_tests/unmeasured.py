@@ -13,8 +13,8 @@ from time import monotonic
 
 from greenloop.core.concurrency import gather_or_cancel
 from greenloop.core.records.verdict import Status, Verdict
+from greenloop.core.verification_inputs import VerificationInputs, check_sandbox
 from greenloop.project.environment import cgroups
-from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 from greenloop.verdict.related_tests.own_code import own_run, run_alone, select, select_tolerantly
 from greenloop.verdict.related_tests.related import fail_for_related, is_out_of_time
 from greenloop_sandbox import CaseResult, Execution, Session, TestRun, case_results, forged

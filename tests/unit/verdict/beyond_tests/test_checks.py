@@ -6,6 +6,7 @@ import pytest
 
 from greenloop.core.records.spec import Case, Spec
 from greenloop.core.records.verdict import Status, Verdict
+from greenloop.core.verification_inputs import VerificationInputs
 from greenloop.verdict.beyond_tests.checks import (
     LONGEST_TESTS,
     MUTANT_SECONDS,
@@ -14,7 +15,6 @@ from greenloop.verdict.beyond_tests.checks import (
     measure_noticed,
     try_other_inputs,
 )
-from greenloop.verdict.inputs import VerificationInputs
 from greenloop_sandbox import Execution, Limits
 from scripted_proof import execution
 from scripted_session import ScriptedSession, make_problem

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from greenloop.core.records.spec import Case, Spec
+from greenloop.core.verification_inputs import VerificationInputs
 from greenloop.verdict.beyond_tests.conditions import find_conditions
-from greenloop.verdict.inputs import VerificationInputs
 from greenloop_sandbox import Limits
 from scripted_proof import FAILED, PASSED, execution
 from scripted_session import make_problem

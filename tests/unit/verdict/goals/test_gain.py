@@ -11,8 +11,8 @@ from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.goal import Gain, Goal, Workload
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
+from greenloop.core.verification_inputs import VerificationInputs
 from greenloop.verdict.goals import gain
-from greenloop.verdict.inputs import VerificationInputs
 from greenloop.wording.gain import describe_gain
 from greenloop_sandbox import Costs, Execution, Limits
 

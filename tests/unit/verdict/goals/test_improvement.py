@@ -7,9 +7,9 @@ from pathlib import Path
 from greenloop.core.records.goal import Goal, Workload
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
+from greenloop.core.verification_inputs import VerificationInputs
 from greenloop.specs.comparison import Comparison
 from greenloop.verdict.goals import gain, improvement
-from greenloop.verdict.inputs import VerificationInputs
 from greenloop_sandbox import Execution, Limits
 from greenloop_sandbox.report.traces import LineCost
 
