@@ -25,6 +25,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.usage import Estimate, Quantiles, Usage
 from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
+from greenloop.core.text.json_codec import to_json
 from greenloop.lsp import process_end
 from greenloop.lsp.connection import client
 from greenloop.lsp.features import models, troubleshooting
@@ -450,12 +451,12 @@ class Play:
         emit(Started(problem=problem, baseline=baseline, **names))
         await self.go.wait()
         gain = Gain(goal=Goal.TIME, before=0.041, after=0.006, ratio=0.15, low=0.13, high=0.17, pairs=9)
-        first = self.attempt(problem, emit, 1, "x + x", replace(verdict(None), gain=gain))
+        first = self.attempt(problem, emit, 1, "x + x", replace(verdict(None), data={"improve": to_json(gain)}))
         old = ProfiledLine(line=2, text="    return x * 2", times=6000, cost=0.04)
         new = ProfiledLine(line=2, text="    return x + x", times=6000, cost=0.004)
         gain = replace(gain, lines_before=(old,), lines_after=(new,))
         cases = {"user": (12, 12), "goal": (2, 2)}
-        evidence = Evidence(sandbox="play", cases=cases, neighbours_unchanged=31, gain=gain)
+        evidence = Evidence(sandbox="play", cases=cases, neighbours_unchanged=31, data={"improve": to_json(gain)})
         outcome = self.outcome(problem, [baseline, first], expression="x + x", evidence=evidence)
         emit(Finished(outcome=outcome))
         return outcome

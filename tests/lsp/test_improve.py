@@ -7,6 +7,7 @@ from lsprotocol import types as lsp
 
 from greenloop.core.records.goal import Gain, Goal, ProfiledLine
 from greenloop.core.records.outcome import Evidence
+from greenloop.core.text.json_codec import to_json
 from greenloop.lsp.presenters.notifications import end_message
 from greenloop.lsp.state.results import Result
 from greenloop.lsp.state.run import Phase
@@ -136,13 +137,15 @@ def test_a_restored_result_tells_its_gain_and_the_costs_of_lines(tmp_path, monke
     inside = passing(tmp_path, monkeypatch)
     line = ProfiledLine(line=3, text="    return x * 2", times=9, cost=4e6)
     gain = Gain(goal=Goal.MEMORY, before=4e6, after=1e6, ratio=0.25, low=0.2, high=0.3, pairs=9)
-    evidence = Evidence(sandbox="bubblewrap", cases={"user": (1, 1)}, gain=gain)
+    evidence = Evidence(sandbox="bubblewrap", cases={"user": (1, 1)}, data={"improve": to_json(gain)})
     run = inside.run(phase=Phase.OVER, outcome=replace(outcome(), evidence=evidence))
     said = "4.0 MB → 1.0 MB (0.25, 0.20 to 0.30), 1 test unchanged"
     assert f"verified; {said}, not applied" in inside.hover("m.py", 0)
     assert "before: " not in inside.hover("m.py", 0)
     assert inside.actions("m.py", 0)[0].title == f"Apply refined double (verified; {said})"
-    run.progress.outcome = replace(run.outcome, evidence=replace(evidence, gain=replace(gain, lines_before=(line,))))
+    run.progress.outcome = replace(
+        run.outcome, evidence=replace(evidence, data={"improve": to_json(replace(gain, lines_before=(line,)))})
+    )
     assert "before: 4.0 MB\n██████████  3  9x  4.0 MB  return x * 2\nafter: 1.0 MB" in inside.hover("m.py", 0)
     assert "✓ verified, 4.0 MB → 1.0 MB, not applied" in inside.lenses("m.py")[0]
 

@@ -15,7 +15,6 @@ import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import pytest_asyncio
@@ -30,11 +29,11 @@ from greenloop.core.summary import verification_level
 from greenloop.core.text.redact import clean_for_display
 from greenloop.core.verdict import judge
 from greenloop.project.settings import SandboxSettings
-from greenloop.specs.kinds import score, trace
 from greenloop.verdict.verifier import Verifier
 from greenloop_sandbox import Environment, Limits, SandboxSpec, Session, TestRun
 from greenloop_sandbox.backends import docker
 from greenloop_sandbox.backends.bubblewrap import Bubblewrap
+from spec_problem import begin_configured, make_tools
 
 from .attacks import ATTACKS, FAKES, table
 from .attacks.attack import Attack, Fake, Promise, Wins, module
@@ -199,8 +198,7 @@ async def specified(machine: Machine, fake: Fake, tests: str) -> Problem:
         buffers={path: text.encode() for path, text in texts.items() if path != "m.py"},
     )
     options = {"score": "score.py::rate" if fake.score else "", "trace": "calls.jsonl" if fake.trace else ""}
-    tools = SimpleNamespace(options=options)
-    spec = await score.collect(problem, tools) + await trace.collect(problem, tools)
+    spec = (await begin_configured(problem, make_tools(**options))).problem.spec
     if fake.examples:
         examples = doctest.DocTestParser().get_examples(ast.get_docstring(node, clean=False))
         ids = [f"m.py::{node.name}::doctest-{number + 1}" for number in range(len(examples))]

@@ -12,6 +12,8 @@ import pytest_asyncio
 from greenloop.core.records.goal import Goal, Improvement
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.verdict import Status, Verdict
+from greenloop.core.requirements import Trial
 from greenloop.core.verification_inputs import VerificationInputs
 from greenloop.specs import goals
 from greenloop.specs.comparison import build_comparison
@@ -67,8 +69,8 @@ async def judged(session: Session, root: Path, fake: CostFake) -> list[CaseResul
     comparison, reason = await improvement.try_comparison(bench, build_comparison(problem, fake.calls))
     assert not reason
     wanted = Improvement(goal=goal, workload=workload, comparison=comparison)
-    results, _gain = await improvement.judge(inputs, session, {"m.py": fake.code}, wanted, passes=True)
-    return results
+    trial = Trial(inputs=inputs, files={**texts, "m.py": fake.code}, changed={"m.py": fake.code}, session=session)
+    return (await improvement.judge(wanted, trial, Verdict(status=Status.PASSED))).results
 
 
 @pytest.mark.story("a faked cost is not believed", only=("work at import",))

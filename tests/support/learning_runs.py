@@ -12,6 +12,7 @@ from greenloop.core.records.goal import Gain, Goal
 from greenloop.core.records.model import Message, Role
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
+from greenloop.core.text.json_codec import to_json
 from greenloop.engine.history.rows import store_problem
 from greenloop.engine.history.store import History
 
@@ -81,7 +82,7 @@ def measured(number: int, ratio: float, *, accepted: bool) -> Attempt:
     """An attempt that passes and costs this share of the user's code."""
     gain = Gain(goal=Goal.TIME, before=1.0, after=ratio, ratio=ratio, low=ratio, high=ratio, pairs=9)
     passing = attempt(number, RIGHT if accepted else "x + x", parent=0)
-    return replace(passing, verdict=replace(passing.verdict, gain=gain), accepted=accepted)
+    return replace(passing, verdict=replace(passing.verdict, data={"improve": to_json(gain)}), accepted=accepted)
 
 
 def chain(*, messages: bool = False) -> list[Attempt]:

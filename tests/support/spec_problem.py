@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import ast
 import random
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from greenloop.core.deadline import Deadline
 from greenloop.core.ports import NoUser, Tools, User
 from greenloop.core.python.ast_source import find_definitions, start_line
+from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.specs import host_checks
-from greenloop_sandbox import CaseResult
+from greenloop.core.requirements import Start, Trial, judge
+from greenloop.core.run_state import Baseline
+from greenloop.core.verification_inputs import VerificationInputs
+from greenloop.engine.requirements import Requirements
+from greenloop_sandbox import CaseResult, Limits
 
 TEXT = 'def f(x):\n    """F."""\n    raise NotImplementedError\n'
 LONG = 'import os\n\n\ndef f(x):\n    """F."""\n    y = x\n    return eval("y")\n'
@@ -35,15 +39,42 @@ def make_tools(user: User | None = None, **options: Any) -> Tools:
     return Tools(ask=None, run=None, session=None, user=user or NoUser(), rng=random.Random(0), options=options)
 
 
-async def judge_text(root: Path, text: str, verdict: Verdict, *, final=False, user=None, **options) -> Verdict:
-    """The verdict on a text for `f` of `TEXT`: `verdict` in the sandbox, then the checks that need none."""
-    problem, part_tools = make_problem(root, TEXT, "f"), make_tools(user, **options)
-    spec = problem.spec + await host_checks.collect(problem, part_tools)
+async def judge_text(
+    root: Path, text: str, verdict: Verdict, *, own=TEXT, final=False, user=None, **options
+) -> Verdict:
+    """The verdict on a text for `f` of `own`: `verdict` in the sandbox, then the requirements of the settings."""
+    baseline = await begin_configured(make_problem(root, own, "f"), make_tools(user, **options))
+    trial = make_trial(baseline.problem, {"m.py": text}, is_final=final)
+    return await judge(baseline.requirements, trial, verdict)
 
-    async def run() -> Verdict:
-        return verdict
 
-    return await host_checks.judge(replace(problem, spec=spec), {"m.py": text}, part_tools, run, final=final)
+def make_inputs(problem: Problem) -> VerificationInputs:
+    encode = lambda texts: {path: text.encode() for path, text in texts.items()}  # noqa: E731
+    return VerificationInputs(problem=problem, outcomes={}, limits=Limits(), suite_seconds=1.0, encode=encode)
+
+
+def make_trial(problem: Problem, files=None, *, is_final=False) -> Trial:
+    return Trial(inputs=make_inputs(problem), files=files or problem.files, is_final=is_final)
+
+
+def make_start(problem: Problem, **options: Any) -> Start:
+    """The beginning of a run with these settings `spec.*`."""
+    return Start(trial=make_trial(problem), tools=make_tools(**options))
+
+
+def make_requirements(problem: Problem, tools: Tools | None = None) -> Requirements:
+    return Requirements(
+        inputs=lambda: make_inputs(problem),
+        tools=tools or make_tools(),
+        deadline=Deadline(),
+        report_status=lambda _line: None,
+    )
+
+
+async def begin_configured(problem: Problem, tools: Tools) -> Baseline:
+    """The baseline with what the settings require."""
+    baseline = Baseline(problem=problem, attempt=Attempt(number=0, verdict=FAILED), outcomes={})
+    return await make_requirements(problem, tools).begin_configured(baseline)
 
 
 class AnsweringUser:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +25,6 @@ from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.text.diff import count_changed_lines
 from greenloop.project import settings as setting_table
 from greenloop.project.settings import Settings
-from greenloop.specs.kinds.constraints import CONSTRAINT_ID
-from greenloop.verdict.goals.improvement import DIFFERENT, TYPES
 from greenloop_lab.bench.hidden_tests import NOT_RUN, Judge, Judgement
 
 # Reasons by which a task-run has no result; the same command tries it again.
@@ -35,7 +33,7 @@ BROKEN = {StopReason.MODEL.value, StopReason.ENVIRONMENT.value, StopReason.CHANG
 MAX_MESSAGE = 4_000
 FORMAT = 1
 # Types of the failures of a goal's cases.
-GOAL_FAILURES = {*TYPES.values(), DIFFERENT}
+GOAL_FAILURES = {"NotFaster", "NotSmaller", "Different"}
 _BEGIN = '{"format": '
 Key = tuple[str, str, int]
 
@@ -185,7 +183,7 @@ def outcome_fields(outcome: Outcome, judgement: Judgement | None, total: int) ->
         "changed_lines": count_changed_lines(before, outcome.after),
         "blemishes": 0 if outcome.best is None else len(outcome.attempts[outcome.best].blemishes),
         "confidence": confidences[-1] if confidences else None,
-        "gain": asdict(outcome.evidence.gain) if outcome.solved and outcome.evidence.gain else None,
+        "gain": outcome.evidence.data.get("improve") if outcome.solved else None,
         **_usage_fields(usage),
     }
 
@@ -198,7 +196,7 @@ def _goal_failure(verdict: Verdict) -> str:
 
 def _limits_kept(verdict: Verdict) -> list[int]:
     """How many limits of `spec.constraints` the candidate keeps, of how many that were checked."""
-    kept = [case.passed for case in verdict.cases if f"::{CONSTRAINT_ID}" in case.id]
+    kept = [case.passed for case in verdict.cases if "::constraint-" in case.id]
     return [sum(kept), len(kept)]
 
 

@@ -6,20 +6,19 @@ Fields are only ever added. Answers of models and buffers are left out; the diff
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from greenloop.core.classify import is_of_workspace
 from greenloop.core.events import Checked, Event, Finished, Looked, Planned, Proposed, Specified, Started, Tested, Token
 from greenloop.core.records.attempt import Attempt, Look
-from greenloop.core.records.goal import Gain
 from greenloop.core.records.outcome import Noticed, Outcome, StopReason, Verified
 from greenloop.core.records.spec import Case, Region
 from greenloop.core.records.usage import Estimate, Quantiles, Usage
+from greenloop.core.requirements import show
 from greenloop.core.summary import changed_regions, count_candidates
 from greenloop.core.text.diff import diff_files
 from greenloop.core.text.json_codec import to_json
-from greenloop.wording.gain import describe_gain
 from greenloop.wording.notes import list_notes
 from greenloop.wording.outcome import describe_improvement
 from greenloop_sandbox import CaseResult
@@ -98,8 +97,8 @@ def finished_object(outcome: Outcome, *, applied: bool = False) -> dict[str, Any
         "usage": usage_object(outcome.usage),
         "withdrawn": usage_object(outcome.withdrawn) if outcome.withdrawn.tokens else None,
         "notes": list(list_notes(outcome)),
-        "evidence": to_json(outcome.evidence),
-        "gain": _gain_object(outcome.evidence.gain, describe_improvement(outcome.evidence)),
+        "evidence": {**to_json(outcome.evidence), "gain": None, **_data_by_key(outcome.evidence.data)},
+        **_measured_objects(outcome.evidence.data, describe_improvement(outcome.evidence)),
         "remedy": "",
     }
 
@@ -218,7 +217,7 @@ def attempt_object(attempt: Attempt) -> dict[str, Any]:
         "message": (attempt.finding.message if attempt.finding else verdict.reason)[:MAX_MESSAGE],
         "cases": [case_object(case) for case in verdict.cases],
         "collateral": [case_object(case) for case in verdict.collateral],
-        "gain": _gain_object(verdict.gain, describe_gain(verdict.gain)) if verdict.gain is not None else None,
+        **_measured_objects(verdict.data),
         "usage": usage_object(attempt.spent),
         "seconds": verdict.seconds,
     }
@@ -234,9 +233,14 @@ def _look_object(look: Look) -> dict[str, Any]:
     }
 
 
-def _gain_object(gain: Gain | None, text: str) -> dict[str, Any] | None:
-    """Returns the gain measured for a goal, with the sentence that people are shown; None without one."""
-    return None if gain is None else {"said": text, **to_json(gain)}
+def _data_by_key(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {shown.key: data[name] for name, shown in show(data).items()}
+
+
+def _measured_objects(data: Mapping[str, Any], text: str = "") -> dict[str, Any]:
+    """What requirements measured, by key, with the sentence that people are shown; `gain` is None without one."""
+    found = {shown.key: {"said": text or shown.text, **data[name]} for name, shown in show(data).items()}
+    return {"gain": None, **found}
 
 
 def case_object(case: CaseResult) -> dict[str, Any]:

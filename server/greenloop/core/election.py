@@ -72,7 +72,7 @@ class Election:
 async def elect_nearest(problem: Problem, attempts: Sequence[Attempt], is_final: bool, patience: int = 0) -> Election:
     """Any attempt that passes may be accepted; of several, the one nearest to the user's code comes first.
 
-    Where a gain was measured, the greatest one comes first, then what leaves the fewest other tests of the file red,
+    Where a requirement measured costs, the lowest comes first, then what leaves the fewest other tests of the file red,
     and what has no blemish. A one-token change that leaves any red waits for the first whole answer, since one cause
     may have turned them all red. Of code that was to be written these tests say what it is for, so a whole answer waits
     too, until there are `patience`. A turn of a conversation waits for the next ones where tests that fail for the same
@@ -88,9 +88,9 @@ async def elect_nearest(problem: Problem, attempts: Sequence[Attempt], is_final:
 
     def distance(attempt: Attempt) -> tuple[float, int, int, int, int]:
         assert attempt.candidate is not None
-        ratio = attempt.verdict.gain.ratio if attempt.verdict.gain else 1.0
+        ratios = (data.get("ratio", 1.0) for data in attempt.verdict.data.values())
         changed = count_changed_lines(problem.files, compose(problem, attempt.candidate))
-        return ratio, len(attempt.verdict.still_red), len(attempt.blemishes), changed, attempt.number
+        return min(ratios, default=1.0), len(attempt.verdict.still_red), len(attempt.blemishes), changed, attempt.number
 
     return Election(attempts=attempts, order=[attempt.number for attempt in sorted(passing, key=distance)])
 

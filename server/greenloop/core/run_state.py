@@ -14,11 +14,11 @@ from greenloop.core.budget import Ledger
 from greenloop.core.deadline import Deadline
 from greenloop.core.election import count_asked
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.goal import Improvement
 from greenloop.core.records.outcome import Evidence
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.records.usage import Budget, Usage
+from greenloop.core.requirements import Requirement
 from greenloop_sandbox import Limits
 
 OPENING = 5.0  # seconds for a fresh sandbox, on a busy machine
@@ -33,7 +33,7 @@ class Baseline:
     that is slow; `unmeasured` are related tests whose outcome is not known, because there was no time for them;
     `measurement` is what can go on with these (localize/measuring.py).
     `reasons` say why functions are suspicious, as far as that is known.
-    `improvement` is what candidates have to reach besides passing their tests, `doubt` a reservation about any result.
+    `requirements` are what candidates have to satisfy besides passing their tests.
     `fault`: one sentence where the failure is not the code's, with its `remedy`; `passing`: there is nothing to do.
     """
 
@@ -44,8 +44,7 @@ class Baseline:
     unmeasured: tuple[str, ...] = ()
     measurement: Any = None
     reasons: Mapping[Region, str] = field(default_factory=dict)
-    improvement: Improvement | None = None
-    doubt: str = ""
+    requirements: tuple[Requirement, ...] = ()
     fault: str = ""
     remedy: str = ""
     passing: bool = False
@@ -76,7 +75,7 @@ class RunState:
     outcomes: Mapping[str, str] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
     unmeasured: tuple[str, ...] = ()
-    improvement: Improvement | None = None
+    requirements: tuple[Requirement, ...] = ()
     attempts: list[Attempt] = field(default_factory=list)
     evidence: Evidence = field(default_factory=Evidence)
     ledger: Ledger = field(default_factory=lambda: Ledger(Budget()))
@@ -85,7 +84,8 @@ class RunState:
     def start_from(self, baseline: Baseline) -> None:
         """Takes over what the baseline has shown; its attempt 0 becomes the only attempt."""
         self.problem, self.outcomes, self.limits = baseline.problem, baseline.outcomes, baseline.limits
-        self.unmeasured, self.improvement, self.attempts = baseline.unmeasured, baseline.improvement, [baseline.attempt]
+        self.unmeasured, self.requirements = baseline.unmeasured, baseline.requirements
+        self.attempts = [baseline.attempt]
 
     def go_on_from(self, attempts: Sequence[Attempt]) -> None:
         """Adds attempts of an earlier run, with what they used; the budget is what may be used beyond that."""

@@ -31,7 +31,7 @@ from greenloop.core.run_state import Baseline, RunState
 from greenloop.drafting.candidates.answers.changed_regions import with_file
 from greenloop.drafting.candidates.checks.gate import check
 from greenloop.drafting.search import conversation as conversation_search
-from greenloop.engine import designed_tests, improve
+from greenloop.engine import designed_tests
 from greenloop.engine.baseline.related_trace import RelatedTrace
 from greenloop.engine.conversation.conversation import Conversation
 from greenloop.engine.feedback import Feedback
@@ -45,6 +45,7 @@ from greenloop.engine.loop.parts import Parts, Rank, keep_order
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.outcome import OutcomeBuilder, build_stopped, stop_reason, with_withdrawn
 from greenloop.engine.presets import Preset
+from greenloop.engine.requirements import Requirements
 from greenloop.engine.run_workspace import RunWorkspace
 from greenloop.engine.specify import build_voting, specify
 from greenloop.engine.timing import Stopwatch
@@ -120,7 +121,6 @@ class RefineRun:
             session=self.context.session,
             open_session=self.workspace.open_session,
             encode=self.workspace.encode,
-            tools=self.tools,
             suite_seconds=settings.suite.seconds,
             network=self.context.place.network,
             ensure_unchanged=self.workspace.ensure_unchanged,
@@ -160,14 +160,15 @@ class RefineRun:
             self.baseline = await specify(
                 self.context,
                 self.baseline,
-                self.tools,
+                self._requirements(),
                 self.preset.specs,
                 lambda spec: emit(Specified(spec=spec)),
                 self._are_weak,
             )
             self.state.start_from(self.baseline)
         if self.context.goal is not None and not self.baseline.has_result:
-            self.baseline = await improve.add_goal(self.context, self.baseline, self.tools, self.verifier.inputs)
+            options = {**asdict(self.context.settings.improve), "goal": self.context.goal, "calls": self.context.calls}
+            self.baseline = await self._requirements().begin("improve", self.baseline, options)
             self.state.start_from(self.baseline)
         if self.baseline.has_result:
             return None
@@ -182,6 +183,14 @@ class RefineRun:
         self.state.attempts = [await self.feedback.describe_baseline(self.state.problem, baseline)]
         self._plan(self.state.problem, self.state.attempts)  # raises what would end the run before its first attempt
         return drafter
+
+    def _requirements(self) -> Requirements:
+        return Requirements(
+            inputs=lambda: self.verifier.inputs,
+            tools=self.tools,
+            deadline=self.state.deadline,
+            report_status=self.context.report_status,
+        )
 
     def _with_scope(self, problem: Problem) -> Problem:
         """The problem with the places that a prompt may show, by the settings and by the model's room."""
@@ -356,7 +365,7 @@ class RefineRun:
             prepare=partial(self.calls.gather_context, tools=self.tools),
             stops_copies=not self.preset.corrects_drafts,
             sent=self.calls.sent,
-            rank=keep_order if blind or self.state.improvement else self._rank(),
+            rank=keep_order if blind or self.context.goal else self._rank(),
             converse=self._converse,
             has_question=lambda: self.conversation.has_question,
             has_answer=lambda: self.conversation.has_answer,
@@ -464,7 +473,8 @@ class RefineRun:
     def _builder(self) -> OutcomeBuilder:
         sandbox = Evidence(sandbox=self.context.session.name, network=self.context.place.network)
         why, doubt = (self.voting.why, self.voting.doubt) if self.voting else ("", "")
-        return OutcomeBuilder(sandbox=sandbox, why=why, doubt=doubt or self.baseline.doubt, blind=self.preset.blind)
+        doubts = filter(None, (doubt, *(each.doubt for each in self.state.requirements)))
+        return OutcomeBuilder(sandbox=sandbox, why=why, doubt=next(doubts, ""), blind=self.preset.blind)
 
 
 def _foundation(problem: Problem) -> Hashable:

@@ -21,10 +21,11 @@ from greenloop.core.records.spec import USER_PROVENANCES, Provenance, Region, Sp
 from greenloop.core.records.verdict import Verdict
 from greenloop.core.run_state import Baseline, RunState
 from greenloop.engine.loop.attempt_steps import Files
+from greenloop.engine.requirements import Requirements
 from greenloop.localize.context import BaselineContext, build_baseline, fault_baseline, passing_baseline
 from greenloop.localize.regions import is_unwritten
 from greenloop.project.sources import file_patterns, import_name_in_tests
-from greenloop.specs import host_checks, stored_tests, voting
+from greenloop.specs import stored_tests, voting
 from greenloop.specs.voting import Voting
 from greenloop_sandbox import case_results
 
@@ -37,7 +38,7 @@ PROVENANCE = {"designer": Provenance.DESIGNED, "properties": Provenance.PROPERTY
 async def specify(
     context: BaselineContext,
     baseline: Baseline,
-    tools: Tools,
+    requirements: Requirements,
     parts: Sequence[str],
     report_spec: Callable[[Spec], None],
     are_weak: AreWeak,
@@ -47,21 +48,19 @@ async def specify(
     `parts` write tests where the setting `spec.design` allows it, those that `are_weak` once more; `report_spec` gets
     the frozen spec before any candidate. Raises `CannotVerifyError` where nothing specifies what the function does.
     """
-    problem = baseline.problem
-    if not problem.regions:
+    if not baseline.problem.regions:
         return baseline
-    # Checks of the settings apply to every kind of target.
-    configured = await host_checks.collect(problem, tools)
-    instruction = "\n".join(text for text in (problem.instruction, host_checks.instruction(configured.cases)) if text)
-    problem = replace(problem, spec=problem.spec + configured, instruction=instruction)
+    spec = baseline.problem.spec
+    # Requirements of the settings apply to every kind of target.
+    baseline = await requirements.begin_configured(baseline)
     if context.target.kind is not TargetKind.FUNCTION:
-        return replace(baseline, problem=problem)
-    problem = await _with_generated_tests(context, problem, tools, parts, are_weak)
-    if problem.spec == baseline.problem.spec:
+        return baseline
+    problem = await _with_generated_tests(context, baseline.problem, requirements.tools, parts, are_weak)
+    if problem.spec == spec:
         return baseline
     if problem.spec.open:
         report_spec(problem.spec)
-    return await _run_cases(context, baseline, problem)
+    return await requirements.with_shares(await _run_cases(context, baseline, problem))
 
 
 async def _with_generated_tests(
@@ -146,6 +145,7 @@ async def _run_cases(context: BaselineContext, baseline: Baseline, problem: Prob
     return replace(
         measured,
         measurement=baseline.measurement,
+        requirements=baseline.requirements,
         problem=replace(
             measured.problem,
             neighbours=tuple(case for case in problem.neighbours if case in kept),
@@ -154,7 +154,6 @@ async def _run_cases(context: BaselineContext, baseline: Baseline, problem: Prob
             suspicion=problem.suspicion,
             instruction=problem.instruction,
         ),
-        attempt=replace(measured.attempt, verdict=host_checks.with_scores(measured.attempt.verdict, spec.cases)),
     )
 
 

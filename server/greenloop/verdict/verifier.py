@@ -7,21 +7,19 @@ It must not know where candidates come from.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf
 from time import monotonic
 
 from greenloop.core.compose import compose
-from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Evidence
 from greenloop.core.records.spec import Spec
 from greenloop.core.records.verdict import Status, Verdict
+from greenloop.core.requirements import Trial, judge
 from greenloop.core.run_state import RunState
 from greenloop.core.summary import GENERATED_PROVENANCES
 from greenloop.core.verification_inputs import ACCEPTING, Encode, VerificationInputs
-from greenloop.specs import host_checks
 from greenloop.verdict import evidence
 from greenloop.verdict.apart import FAILS, Proofs, prove
 from greenloop.verdict.beyond_tests import checks as beyond_tests
@@ -38,7 +36,6 @@ from greenloop.verdict.case_runs import (
     run_everything,
 )
 from greenloop.verdict.evidence import Progress
-from greenloop.verdict.goals import improvement
 from greenloop.verdict.related_tests import own_code, related
 from greenloop.verdict.related_tests.unmeasured import run_unmeasured
 from greenloop_sandbox import Execution, Inspection, Session, WatchedLines
@@ -54,10 +51,9 @@ class Verifier:
     """Judges the candidates of one run by the current problem of its state. It is built once for each run.
 
     `session` is the open sandbox for `verify` and `glance`; `open_session` opens a fresh one for `accept`.
-    `tools` serve the checks that need no sandbox (None: no such checks); `ensure_unchanged` raises
-    `BaselineChangedError` where the user's tests have changed since the baseline. `own_texts` are given where the
-    workspace itself has the change: the texts before it, None for new files. `proved` are the ids of the cases whose
-    passes are proven (None: all), for a whole suite run several times would take long.
+    `ensure_unchanged` raises `BaselineChangedError` where the user's tests have changed since the baseline. `own_texts`
+    are given where the workspace itself has the change: the texts before it, None for new files. `proved` are the ids
+    of the cases whose passes are proven (None: all), for a whole suite run several times would take long.
     `own_code` returns the files of the user's own code that differ from the disk (None: it is not known any more).
     `failed` are verdicts of `glance` that are known already. `beyond` says what `accept` looks at beyond the tests.
     """
@@ -68,7 +64,6 @@ class Verifier:
     suite_seconds: float
     network: bool = False
     session: Session | None = None
-    tools: Tools | None = None
     ensure_unchanged: Callable[[], Awaitable[None]] | None = None
     own_texts: Mapping[str, str | None] | None = None
     proved: Collection[str] | None = None
@@ -127,15 +122,11 @@ class Verifier:
         if self.ensure_unchanged is not None:
             await self.ensure_unchanged()
 
-        async def prove() -> Verdict:
-            verdict, self.state.evidence = await self._prove(self.inputs, self._changed(files))
-            return verdict
-
-        verdict = await self._with_host_checks(files, prove, final=True)
-        if verdict.status is Status.PASSED:
-            await self._profile(files)
+        progress = await self._prove(self.inputs, self._changed(files))
+        proved = progress.evidence() if progress.verdict.status is Status.PASSED else Evidence()
+        verdict = await self._judge(files, progress.inputs, progress.verdict, is_final=True)
         counts = evidence.count_cases(self.state.problem.spec, verdict)
-        self.state.evidence = replace(self.state.evidence, cases=counts)
+        self.state.evidence = replace(proved, cases=counts, data=verdict.data)
         return verdict
 
     async def run(
@@ -157,17 +148,13 @@ class Verifier:
     async def _verify(self, files: Files, inputs: VerificationInputs, *, most: float = inf) -> Verdict:
         assert self.session is not None
         session = self.session
-
-        async def run() -> Verdict:
-            changed = self._changed(files)
-            verdict, _inputs = await self._settle(
-                inputs, session, lambda each: run_cases(each, session, changed, most=most), hash_seed=0
-            )
-            if verdict.status is Status.PASSED:
-                self._passes[frozenset(changed.items())] = verdict
-            return verdict
-
-        return await self._with_host_checks(files, run)
+        changed = self._changed(files)
+        verdict, inputs = await self._settle(
+            inputs, session, lambda each: run_cases(each, session, changed, most=most), hash_seed=0
+        )
+        if verdict.status is Status.PASSED:
+            self._passes[frozenset(changed.items())] = verdict
+        return await self._judge(files, inputs, verdict)
 
     async def _settle(
         self,
@@ -205,40 +192,21 @@ class Verifier:
         cases = own_code.unexpected(verdict, self.state.outcomes)
         return [case for case in cases if case not in self._asked][: own_code.MOST_ALONE]
 
-    async def _with_host_checks(
-        self, files: Files, run: Callable[[], Awaitable[Verdict]], *, final: bool = False
+    async def _judge(
+        self, files: Files, inputs: VerificationInputs, verdict: Verdict, *, is_final: bool = False
     ) -> Verdict:
-        async def run_and_measure() -> Verdict:
-            return await self._measured(await run(), files)
-
-        if self.tools is None:
-            return await run_and_measure()
-        return await host_checks.judge(self.state.problem, files, self.tools, run_and_measure, final=final)
-
-    async def _measured(self, verdict: Verdict, files: Files) -> Verdict:
-        """Adds to the verdict whether the candidate reaches what was asked for besides passing its tests."""
-        if self.state.improvement is None:
-            return verdict
-        assert self.session is not None
-        passes, changed = verdict.status is Status.PASSED, self._changed(files)
-        results, found = await improvement.judge(
-            self.inputs, self.session, changed, self.state.improvement, passes=passes
+        """Returns the verdict of the tests with that of the run's requirements."""
+        trial = Trial(
+            inputs=inputs,
+            files=files,
+            changed=self._changed(files),
+            session=self.session,
+            is_final=is_final,
+            deadline=self.state.deadline,
         )
-        self.state.evidence = replace(self.state.evidence, gain=found)
-        return host_checks.with_results(replace(verdict, gain=found), results)
+        return await judge(self.state.requirements, trial, verdict)
 
-    async def _profile(self, files: Files) -> None:
-        """Adds to a measured gain what the lines cost before and after, if there is time."""
-        gain = self.state.evidence.gain
-        if gain is None or self.state.improvement is None or self.session is None:
-            return
-        with suppress(TimeoutError):
-            async with self.state.deadline.limit():
-                inputs, changed = self.inputs, self._changed(files)
-                gain = await improvement.with_profiles(inputs, self.session, changed, self.state.improvement, gain)
-        self.state.evidence = replace(self.state.evidence, gain=gain)
-
-    async def _prove(self, inputs: VerificationInputs, files: Files) -> tuple[Verdict, Evidence]:
+    async def _prove(self, inputs: VerificationInputs, files: Files) -> Progress:
         known = self._passes.get(frozenset(files.items()), OUT_OF_TIME)
         progress = Progress(inputs=inputs, verdict=known, sandbox=self.session.name if self.session else "")
         try:
@@ -247,8 +215,7 @@ class Verifier:
         except TimeoutError:
             if not limit.expired():
                 raise
-        is_passed = progress.verdict.status is Status.PASSED
-        return progress.verdict, progress.evidence() if is_passed else Evidence()
+        return progress
 
     async def _prove_all(self, files: Files, progress: Progress) -> None:
         """Proves step by step; `progress` always has what is known by now."""

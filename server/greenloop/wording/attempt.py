@@ -10,9 +10,9 @@ from greenloop.core.records.attempt import Attempt, Move
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.summary import CANNOT, fold_attempts, total_usage
 from greenloop.core.text.redact import clean_for_display
-from greenloop.wording.gain import describe_gain
 from greenloop.wording.markup import code
 from greenloop.wording.model import describe_model, describe_tokens
+from greenloop.wording.outcome import describe_measured
 from greenloop_sandbox import CaseResult
 
 HEADS = ("attempt", "model", "result", "error", "tokens", "seconds", "cost")  # of a table
@@ -88,7 +88,7 @@ def rejection(attempt: Attempt) -> str:
 def attempt_gain(attempt: Attempt) -> str:
     """The gain of an attempt that passes, where one was measured: `41 ms → 6 ms (0.15, 0.13 to 0.17)`."""
     passes = attempt.verdict.status is Status.PASSED
-    return describe_gain(attempt.verdict.gain) if passes and attempt.verdict.gain is not None else ""
+    return describe_measured(attempt.verdict.data) if passes else ""
 
 
 def summarize_infills(attempts: Sequence[Attempt]) -> str:

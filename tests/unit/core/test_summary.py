@@ -13,6 +13,7 @@ from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verifi
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.summary import fold_attempts, total_usage, verification_level
+from greenloop.core.text.json_codec import to_json
 from greenloop.wording.attempt import attempt_label, summarize_infills
 from greenloop.wording.outcome import describe_improvement, isolation_caveat, outcome_in_short, summarize_solved
 
@@ -157,7 +158,11 @@ def test_the_label_says_who_wrote_the_tests():
 
 def test_a_gain_stands_in_front_with_what_stayed():
     gain = Gain(goal=Goal.TIME, before=0.041, after=0.006, ratio=0.15, low=0.13, high=0.17, pairs=9)
-    found = replace(proved({"user": (11, 11), "doctest": (1, 1), "goal": (2, 2)}), neighbours_unchanged=31, gain=gain)
+    found = replace(
+        proved({"user": (11, 11), "doctest": (1, 1), "goal": (2, 2)}),
+        neighbours_unchanged=31,
+        data={"improve": to_json(gain)},
+    )
     said = "41 ms → 6.0 ms (0.15, 0.13 to 0.17), 12 tests and 31 related tests unchanged"
     assert describe_improvement(found) == said
     sentence = summarize_solved(found, Verified.VERIFIED)
@@ -166,4 +171,4 @@ def test_a_gain_stands_in_front_with_what_stayed():
     alone = replace(found, cases={"user": (1, 1), "goal": (1, 1)}, neighbours_unchanged=0, neighbours_not_affected=4)
     assert "1 test unchanged, 4 not affected, " in summarize_solved(alone, Verified.PARTIALLY)
     assert "same results" not in summarize_solved(alone, Verified.PARTIALLY)
-    assert describe_improvement(replace(found, gain=None)) == "12 tests and 31 related tests unchanged"
+    assert describe_improvement(replace(found, data={})) == "12 tests and 31 related tests unchanged"

@@ -91,7 +91,7 @@ def _to_step(attempt: Attempt) -> Step:
         score=verdict.score,
         passed=verdict.passed,
         total=verdict.total,
-        time=verdict.gain.ratio if verdict.gain else None,
+        time=verdict.data["improve"]["ratio"] if "improve" in verdict.data else None,
         accepted=attempt.accepted,
         refused=attempt.refused,
         is_clean=candidate is not None and gate in ("", REPEATED),

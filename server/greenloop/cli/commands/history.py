@@ -26,9 +26,8 @@ from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.text.diff import diff_files
 from greenloop.wording.artefacts import artefact_title, first_rows, list_artefacts
-from greenloop.wording.gain import heat_rows
 from greenloop.wording.model import describe_model
-from greenloop.wording.outcome import VERIFIED_WORDS
+from greenloop.wording.outcome import VERIFIED_WORDS, measured_rows
 
 ARTEFACT = 20  # maximum lines of one text of a planner
 HOT = 20  # maximum lines before and after a change whose costs are listed
@@ -132,7 +131,7 @@ def _show(record: StoredRun) -> int:
         console.print(Text(label_cells(line)), soft_wrap=True)
     if diff := label_cells(diff_files(outcome.before, outcome.after)):
         console.print(colour_diff(diff), soft_wrap=True)
-    if outcome.evidence.gain is not None and (rows := heat_rows(outcome.evidence.gain, HOT)):
+    if rows := measured_rows(outcome.evidence.data, HOT):
         console.print(Text("\n".join(map(render.escape_controls, ["", *rows]))), no_wrap=True, overflow="ellipsis")
     return exit_codes.VERIFIED
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.goal import Gain
 from greenloop.core.records.usage import Usage
 
 LEAST_CHANGES = 5  # of fewer one-token changes no share is believed
@@ -97,8 +97,8 @@ class Evidence:
     `proofs` has, by case id, what shows that a pass was earned: `apart` (the changed code ran in a process of its own),
     `fails with wrong results` (the pass rested on more than values). `unproven` has the reason for each of the user's
     cases where nothing could show it; `vetoed` are those of them that pass for another reason. `together` has it for
-    those that passed before, and that cannot be put apart with the user's own code either. `gain` is what was measured,
-    where less time was asked for.
+    those that passed before, and that cannot be put apart with the user's own code either. `data` is that of the
+    accepted verdict, by requirement.
     `also_fixed` are related tests that failed before and pass now; `still_red` those that fail for the same cause as
     the target did, and still do. `differences` are examples of what changed on other inputs; `noticed` says what the
     tests would notice of the change (None: not measured). `unfinished` are signs that the change is
@@ -117,7 +117,7 @@ class Evidence:
     unproven: Mapping[str, str] = field(default_factory=dict)
     vetoed: tuple[str, ...] = ()
     together: Mapping[str, str] = field(default_factory=dict)
-    gain: Gain | None = None
+    data: Mapping[str, Any] = field(default_factory=dict)
     also_fixed: tuple[str, ...] = ()
     still_red: tuple[str, ...] = ()
     differences: tuple[Difference, ...] = ()

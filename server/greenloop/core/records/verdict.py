@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
-from greenloop.core.records.goal import Gain
 from greenloop_sandbox import CaseResult
 
 
@@ -46,7 +47,7 @@ class Verdict:
     Counts of other neighbours: `left_out` had no time, `unaffected` cannot notice the change. Of those that the
     baseline did not get to `first_passes` pass, `first_failures` fail with the user's own code too, `first_left_out`
     had no time again.
-    `gain` is what was measured for a goal, of a candidate that passes everything else.
+    `data` has, by the name of a requirement, what it found out; only the requirement itself reads and shows it.
     `reason` is one sentence where the cases do not tell everything (kill reason, tampering, missing package).
     """
 
@@ -64,7 +65,7 @@ class Verdict:
     reason: str = ""
     output: str = ""
     seconds: float = 0.0
-    gain: Gain | None = None
+    data: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def passed(self) -> int:

@@ -73,7 +73,7 @@ def export_run(record: StoredRun, basis: Basis | None, environ: Mapping[str, str
         claim=Claim(
             verified=outcome.verified,
             message=outcome.message,
-            evidence=replace(outcome.evidence, gain=None),
+            evidence=replace(outcome.evidence, data={}),
         ),
         environment=Lock(python=basis.version, packages=list_requirements(basis.packages), sandbox=record.sandbox),
         settings=RunSettings(network=basis.network, variables=basis.variables, seeds=basis.seeds, limits=basis.limits),

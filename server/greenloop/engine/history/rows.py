@@ -93,9 +93,15 @@ def read_record(row: Sequence[Any]) -> StoredRun:
 def read(kind: type[T], text: str | None) -> T | None:
     """The record in a column of JSON; None where there is none, or it cannot be read."""
     try:
-        return from_json(kind, json.loads(text)) if text else None
+        return from_json(kind, json.loads(text, object_hook=_with_data)) if text else None
     except ValueError:
         return None
+
+
+def _with_data(record: dict[str, Any]) -> dict[str, Any]:
+    """An object of older versions, in which a gain was a field of verdicts and evidence."""
+    gain = record.get("gain")
+    return {**record, "data": {"improve": gain}} if isinstance(gain, dict) and "data" not in record else record
 
 
 def shorten(attempt: Attempt) -> Attempt:

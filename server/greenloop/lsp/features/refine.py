@@ -130,7 +130,7 @@ def reply(run: Run) -> dict[str, Any]:
         "reason": reason.value if reason else run.result.refusal,
         "attempts": max(len(run.attempts) - 1, 0),
         "applied": run.result.applied,
-        "gain": describe_improvement(outcome.evidence) if outcome and outcome.evidence.gain else "",
+        "gain": describe_improvement(outcome.evidence) if outcome and outcome.evidence.data else "",
     }
 
 

@@ -78,7 +78,7 @@ def run_row(run: Run) -> dict[str, Any]:
         "applied": run.result.applied,
         "cancelled": run.cancelled,
         "result": run.outcome.best if run.outcome and run.changes else None,
-        "gain": describe_improvement(run.outcome.evidence) if run.outcome and run.outcome.evidence.gain else "",
+        "gain": describe_improvement(run.outcome.evidence) if run.outcome and run.outcome.evidence.data else "",
         "heat": "" if run.running else hover_text.heat(run),
         "notes": [clean_for_display(note) for note in list_notes(run.outcome)] if run.outcome else [],
         "alsoFixed": [*run.outcome.evidence.also_fixed] if run.outcome and run.outcome.solved else [],

@@ -20,12 +20,11 @@ from greenloop.lsp.state import attempt_texts
 from greenloop.lsp.state.run import Run
 from greenloop.wording.artefacts import artefact_title, first_rows, list_artefacts
 from greenloop.wording.attempt import attempt_table
-from greenloop.wording.gain import heat_rows
 from greenloop.wording.generated_tests import count_tests, list_item, list_rows
 from greenloop.wording.markup import code, code_block, wrap
 from greenloop.wording.model import LOOKS, describe_model, describe_questions, list_looks
 from greenloop.wording.notes import describe_withdrawn, list_notes
-from greenloop.wording.outcome import outcome_in_short
+from greenloop.wording.outcome import measured_rows, outcome_in_short
 
 DIFF = 40  # maximum lines of a diff in a hover
 TESTS = 20  # maximum tests that a hover lists
@@ -55,8 +54,7 @@ def markdown(run: Run) -> str:
 
 def heat(run: Run) -> str:
     """Shows the cost of the changed function's lines before and after, as rows with bars; "" if it is not known."""
-    gain = run.outcome.evidence.gain if run.outcome is not None else None
-    return clean_for_display("\n".join(heat_rows(gain, HOT))) if gain is not None else ""
+    return clean_for_display("\n".join(measured_rows(run.outcome.evidence.data, HOT))) if run.outcome else ""
 
 
 def best_diff(run: Run) -> str:

@@ -10,8 +10,7 @@ from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.state.results import Result
 from greenloop.lsp.state.run import Phase, Run
 from greenloop.wording.attempt import count_passed, error_and_message
-from greenloop.wording.gain import describe_gain
-from greenloop.wording.outcome import level_and_reason
+from greenloop.wording.outcome import describe_measured, level_and_reason
 
 if TYPE_CHECKING:
     from greenloop.api.targets import Heading
@@ -74,8 +73,8 @@ def _end(run: Run) -> str:
         return "cancelled" if run.cancelled else _short(f"✗ {run.result.refusal}")
     label = level_and_reason(run.outcome).partition(":")[0]
     if run.outcome.solved:
-        if (gain := run.outcome.evidence.gain) is not None:
-            label += f", {describe_gain(gain).partition(' (')[0]}"
+        if measured := describe_measured(run.outcome.evidence.data):
+            label += f", {measured.partition(' (')[0]}"
         return f"✓ {label}" if run.result.applied else f"✓ {label}, not applied" if run.changes else "✓ passes"
     return _short(f"✗ not solved: {error_and_message(run.attempts[-1])}" if run.attempts else "✗ not solved")
 

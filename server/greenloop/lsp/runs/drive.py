@@ -276,7 +276,7 @@ def _end_text(run: Run) -> str:
         return "cancelled, the result is kept" if run.changes else "cancelled"
     if run.outcome is not None:
         end = "applied" if run.result.applied else run.outcome.reason.value
-        return f"{end}: {describe_improvement(run.outcome.evidence)}" if run.outcome.evidence.gain else end
+        return f"{end}: {describe_improvement(run.outcome.evidence)}" if run.outcome.evidence.data else end
     return "cancelled" if run.cancelled else "failed"
 
 

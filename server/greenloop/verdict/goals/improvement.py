@@ -6,16 +6,19 @@ Where it does not cost less, the reason tells what its lines cost.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from greenloop.core.records.goal import Gain, Goal, Improvement, ProfiledLine, Workload
 from greenloop.core.records.spec import Case
-from greenloop.core.verification_inputs import VerificationInputs
+from greenloop.core.records.verdict import Status, Verdict
+from greenloop.core.requirements import Ruling, Trial
+from greenloop.core.text.json_codec import to_json
 from greenloop.specs import goals
 from greenloop.specs.comparison import EFFECTS, ENOUGH, FIRST, RECORDED, Comparison
 from greenloop.verdict.goals.gain import Bench
 from greenloop.wording.gain import describe_gain, show_cost
-from greenloop_sandbox import CaseResult, Failure, Session, all_passed, case_results
+from greenloop_sandbox import CaseResult, Failure, all_passed, case_results
 from greenloop_sandbox.report.cases import describe_end
 
 TYPES = {Goal.TIME: "NotFaster", Goal.MEMORY: "NotSmaller"}
@@ -25,12 +28,12 @@ KEPT = 40  # of them, as evidence
 COMPARING = 40.0  # seconds of wall time for a comparison, beyond those of the tests
 
 
-async def judge(
-    inputs: VerificationInputs, session: Session, files: Mapping[str, str], wanted: Improvement, *, passes: bool
-) -> tuple[list[CaseResult], Gain | None]:
-    """Returns the results of the goal's cases, and what was measured; nothing runs where tests fail (not `passes`)."""
-    bench = Bench(inputs=inputs, session=session, goal=wanted.goal, memory=wanted.memory)
-    problem, results, gain = inputs.problem, [], None
+async def judge(wanted: Improvement, trial: Trial, tests: Verdict) -> Ruling:
+    """Returns the results of the goal's cases, and what was measured; nothing runs where tests fail."""
+    assert trial.session is not None
+    passes, files = tests.status is Status.PASSED, trial.changed
+    bench = Bench(inputs=trial.inputs, session=trial.session, goal=wanted.goal, memory=wanted.memory)
+    problem, results, gain = trial.problem, [], None
     is_same = passes
     if wanted.comparison is not None:
         failure = await compare_results(bench, files, wanted.comparison) if passes else None
@@ -43,7 +46,9 @@ async def judge(
             gain = measured if isinstance(measured, Gain) else None
             failure = await _missed(bench, files, wanted.workload, measured, wanted.below)
         results.append(_result(goals.gain_case(problem, wanted.goal), failure, was_run=is_same))
-    return results, gain
+        if trial.is_final and gain is not None and failure is None:
+            gain = await _with_profiles(replace(bench, memory=0.0), trial, wanted.workload, gain)
+    return Ruling(results=results, data=to_json(gain) if gain is not None else {})
 
 
 async def try_comparison(bench: Bench, found: Comparison) -> tuple[Workload | None, str]:
@@ -83,14 +88,13 @@ def _said(result: CaseResult) -> str:
     return rows[0].removeprefix("AssertionError: ")
 
 
-async def with_profiles(
-    inputs: VerificationInputs, session: Session, files: Mapping[str, str], wanted: Improvement, gain: Gain
-) -> Gain:
-    """Returns the gain with what the lines of the user's own code and of the accepted candidate cost."""
-    assert wanted.workload is not None
-    bench = Bench(inputs=inputs, session=session, goal=wanted.goal)
-    before, after = [await bench.profile(each, wanted.workload) for each in ({}, files)]
-    return replace(gain, lines_before=before[:KEPT], lines_after=after[:KEPT])
+async def _with_profiles(bench: Bench, trial: Trial, workload: Workload, gain: Gain) -> Gain:
+    """Returns the gain with what the lines of the user's own code and of the candidate cost, if there is time."""
+    with suppress(TimeoutError):
+        async with trial.deadline.limit():
+            before, after = [await bench.profile(each, workload) for each in ({}, trial.changed)]
+            return replace(gain, lines_before=before[:KEPT], lines_after=after[:KEPT])
+    return gain
 
 
 async def compare_results(bench: Bench, files: Mapping[str, str], comparison: Workload) -> Failure | None:

@@ -21,8 +21,9 @@ from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
 from greenloop.core.text.json_codec import from_json, to_json
 from greenloop.engine.history.provenance import Basis
-from greenloop.engine.history.rows import LONGEST_OUTPUT, StoredProblem
+from greenloop.engine.history.rows import LONGEST_OUTPUT, StoredProblem, read
 from greenloop.engine.history.store import History
+from greenloop.wording.outcome import describe_improvement
 from greenloop_sandbox import CaseResult, Failure, Frame
 from history_runs import OLD_MESSAGE, ROOT, begin_run, give_old_proofs, open_history
 
@@ -91,6 +92,19 @@ def test_unknown_fields_are_dropped_and_missing_ones_default():
     value = to_json(an_attempt(1)) | {"of_a_newer_version": 1}
     del value["answer"]
     assert from_json(Attempt, value).answer == ""
+
+
+def test_a_gain_of_older_versions_is_that_of_the_requirement():
+    gain = {"goal": "time", "before": 0.041, "after": 0.006, "ratio": 0.15, "low": 0.13, "high": 0.17, "pairs": 9}
+    value = to_json(an_outcome())
+    for record in (value["evidence"], value["attempts"][0]["verdict"]):
+        record["gain"] = gain
+        del record["data"]
+    value["attempts"][1]["verdict"] |= {"gain": None}
+    outcome = read(Outcome, json.dumps(value))
+    assert outcome.evidence.data == outcome.attempts[0].verdict.data == {"improve": gain}
+    assert outcome.attempts[1].verdict.data == {}
+    assert describe_improvement(outcome.evidence) == "41 ms → 6.0 ms (0.15, 0.13 to 0.17), 1 test unchanged"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import pytest
 
 from greenloop.core.compose import compose
 from greenloop.core.records.attempt import Attempt, Candidate
-from greenloop.core.records.goal import Gain, Goal
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
@@ -104,7 +103,7 @@ async def test_the_last_change_stays():
     [
         (replace(PROBLEM, instruction="rename x in both"), {}),
         (replace(PROBLEM, spec=replace(PROBLEM.spec, cases=(CASE, replace(CASE, provenance=Provenance.DESIGNED)))), {}),
-        (PROBLEM, {"gain": Gain(goal=Goal.TIME, before=2.0, after=1.0, ratio=2.0, low=1.9, high=2.1, pairs=9)}),
+        (PROBLEM, {"data": {"improve": {"ratio": 2.0}}}),
     ],
 )
 async def test_everything_stays_where_more_is_wanted_than_the_tests(problem, fields):

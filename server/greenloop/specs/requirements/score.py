@@ -10,23 +10,22 @@ import re
 
 from greenloop.core.errors import SettingsError
 from greenloop.core.generated_tests import Check, build_test_file
-from greenloop.core.ports import Tools
 from greenloop.core.python.ast_source import FUNCTIONS, parse_module, plain_name
-from greenloop.core.records.problem import Problem
-from greenloop.core.records.spec import Provenance, Spec
+from greenloop.core.records.spec import Provenance
+from greenloop.core.records.verdict import Verdict
+from greenloop.core.requirements import Requirement, Ruling, Start, Trial
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.project import sources
 from greenloop.specs.changed_code import name_line
 
 _SETTING = re.compile(r"(?P<path>[^:]+\.py)::(?P<name>\w+)\s*(?:>=\s*(?P<least>\d+(?:\.\d+)?))?")
+_SCORE = re.compile(r"(?:AssertionError: )?score (\d(?:\.\d+)?(?:e-\d+)?)\b")
 REMEDY = "Write `file.py::function`, or `file.py::function>=0.9`."
 
 
-async def collect(problem: Problem, tools: Tools) -> Spec:
+async def begin(start: Start) -> Requirement:
     """One case: the score is high enough. Raises `SettingsError` where the scorer does not exist."""
-    setting = str(tools.options.get("score", "")).strip()
-    if not setting:
-        return Spec()
+    setting, problem = str(start.tools.options.get("score", "")).strip(), start.problem
     match = _SETTING.fullmatch(setting)
     if match is None or float(match["least"] or 1) > 1:
         raise SettingsError(f"`spec.score` is {setting!r}, which does not name a scorer.", remedy=REMEDY)
@@ -46,11 +45,20 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
         shown=f"{name}({region.qualname}) >= {minimum:g}",
         imports=("import pathlib", "import runpy"),
     )
-    return build_test_file(region, sources.import_name_in_tests(region.path, problem.root), "score", [check])
+    spec = build_test_file(region, sources.import_name_in_tests(region.path, problem.root), "score", [check])
+    return Requirement(name="score", spec=spec, judge=judge)
+
+
+async def judge(trial: Trial, tests: Verdict) -> Ruling:
+    """The share that the scorer reported, where that is not enough."""
+    own = {case.id for case in trial.problem.spec.cases if case.provenance is Provenance.SCORE}
+    failures = {case.id: case.failure for case in tests.cases if case.id in own and not case.passed and case.failure}
+    matches = {id_: _SCORE.match(each.message) for id_, each in failures.items() if each.type == "AssertionError"}
+    return Ruling(shares={id_: min(float(match[1]), 1.0) for id_, match in matches.items() if match})
 
 
 def _body(path: str, name: str, target: str, least: float, *, depth: int) -> str:
-    """The test's body. It finds the scorer by its file; `host_checks` reads the score from the assertion message."""
+    """The test's body. It finds the scorer by its file; `judge` reads the score from the assertion message."""
     complaint = f"{path}::{name} must return a number from 0 to 1, not "
     return "\n".join(
         [

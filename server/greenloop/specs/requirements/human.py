@@ -6,11 +6,14 @@ The reason for a rejection becomes the failing case's message, so the next attem
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 
-from greenloop.core.ports import Tools
+from greenloop.core.ports import User
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Spec
+from greenloop.core.records.verdict import Verdict
+from greenloop.core.requirements import Requirement, Ruling, Start, Trial
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.specs.changed_code import name_line, region_case
 from greenloop_sandbox import CaseResult, Failure, Frame
@@ -24,28 +27,28 @@ WIDE = 120  # characters of one row
 LONGEST = 2000  # characters of the user's comment that are kept
 
 
-async def collect(problem: Problem, tools: Tools) -> Spec:
-    """One case, the user accepts the candidate, where `spec.human` is on."""
-    if not tools.options.get("human"):
-        return Spec()
-    return Spec(cases=(region_case(problem, problem.regions[0], NAME, Provenance.HUMAN, "you accept it"),))
+async def begin(start: Start) -> Requirement:
+    """One case: the user accepts the candidate."""
+    problem = start.problem
+    case = region_case(problem, problem.regions[0], NAME, Provenance.HUMAN, "you accept it")
+    return Requirement(name="human", spec=Spec(cases=(case,)), judge=partial(_judge, start.tools.user), asks_user=True)
 
 
-async def judge(problem: Problem, files: Mapping[str, str], tools: Tools) -> Sequence[CaseResult]:
+async def _judge(user: User, trial: Trial, _everything: Verdict) -> Ruling:
     """Passed, failed with the user's comment, or skipped where the user did not answer."""
-    if not tools.options.get("human"):
-        return ()
-    region = problem.regions[0]
+    problem, region = trial.problem, trial.problem.regions[0]
     names = ", ".join(f"`{each.qualname}`" for each in problem.regions)
-    question = f"This change of {names} passes everything else. Do you accept it?\n\n{format_change(problem, files)}"
-    answer = await tools.user.choose(question, (ACCEPT, REJECT))
+    question = (
+        f"This change of {names} passes everything else. Do you accept it?\n\n{format_change(problem, trial.files)}"
+    )
+    answer = await user.choose(question, (ACCEPT, REJECT))
     if answer in (ACCEPT, None):
-        return (CaseResult(id=_case_id(problem), outcome="passed" if answer else "skipped"),)
-    comment = await tools.user.correct("What is wrong with it?", "")
+        return Ruling(results=[CaseResult(id=_case_id(problem), outcome="passed" if answer else "skipped")])
+    comment = await user.correct("What is wrong with it?", "")
     message = " ".join((comment or "").split())[:LONGEST] or "The user did not accept it and did not say why."
     frame = Frame(path=region.path, line=name_line(problem, region), function=region.qualname)
     failure = Failure(type=TYPE, message=message, frames=(frame,), text=f"The user says: {message}")
-    return (CaseResult(id=_case_id(problem), outcome="failed", failure=failure),)
+    return Ruling(results=[CaseResult(id=_case_id(problem), outcome="failed", failure=failure)])
 
 
 def format_change(problem: Problem, files: Mapping[str, str]) -> str:

@@ -19,15 +19,17 @@ from typing import Any
 from greenloop.core.docstrings.literals import CONSTRUCTORS
 from greenloop.core.errors import SettingsError
 from greenloop.core.generated_tests import Check, build_test_file
-from greenloop.core.ports import Tools
 from greenloop.core.python.ast_source import UNPARSABLE, parse_module, plain_name, region_definition
 from greenloop.core.python.names import free_names, module_bindings
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Region, Spec
+from greenloop.core.requirements import Requirement, Start
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.project import sources
 
 MOST = 300  # recorded calls of one function; the rest are counted
+SHOWN = 8  # recorded calls that are shown to a model before it starts
+LONGEST = 200  # characters of one of them
 KEYS = frozenset({"function", "call", "args", "kwargs", "returns", "raises", "stdout", "imports"})
 _CONSTRUCTORS = {
     **CONSTRUCTORS,
@@ -64,11 +66,15 @@ class _BadLineError(ValueError):
     """The reason why a line cannot be read."""
 
 
-async def collect(problem: Problem, tools: Tools) -> Spec:
+async def begin(start: Start) -> Requirement:
     """A case for each recorded call of the region. Raises `SettingsError` naming the file and the line."""
-    path = str(tools.options.get("trace", ""))
-    if not path:
-        return Spec()
+    spec = _collect(start.problem, str(start.tools.options.get("trace", "")))
+    calls = [case.source for case in spec.cases if len(case.source) <= LONGEST][:SHOWN]
+    said = "\n".join(["This was recorded and must hold:", *calls]) if calls else ""
+    return Requirement(name="trace", spec=spec, instruction=said)
+
+
+def _collect(problem: Problem, path: str) -> Spec:
     text = sources.read_text(problem.root, path, problem.buffers)
     if text is None:
         raise SettingsError(

@@ -1,17 +1,14 @@
-"""What is judged without a sandbox, and what a verdict is with it."""
+"""Limits on a candidate's text, and what they make of its verdict."""
 
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
 
 import pytest
 
 from greenloop.core.errors import CannotVerifyError, SettingsError
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.project.settings import SpecSettings
-from greenloop.specs import host_checks
-from spec_problem import FAILED, LONG, PASSED, TEXT, judge_text, make_problem, make_tools
+from spec_problem import FAILED, LONG, PASSED, TEXT, judge_text
 
 
 async def test_a_broken_constraint_fails_what_passed_with_its_own_words_at_its_line(tmp_path):
@@ -67,11 +64,3 @@ async def test_ruff_of_the_workspace_is_never_started(tmp_path, monkeypatch):
         await judge_text(tmp_path, TEXT, PASSED, constraints=["ruff F"])
     assert caught.value.remedy.endswith("-m pip install ruff")
     assert not (tmp_path / "started").exists()
-
-
-async def test_the_settings_name_what_is_collected(tmp_path):
-    own = make_problem(tmp_path, TEXT, "f")
-    nothing = make_tools(**asdict(SpecSettings()))
-    assert await host_checks.collect(own, nothing) == own.spec
-    some = make_tools(**asdict(SpecSettings(constraints=["typed"], human=True)))
-    assert [case.provenance for case in (await host_checks.collect(own, some)).cases] == ["constraint", "human"]

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.errors import SettingsError
-from greenloop.specs.kinds import constraints
-from spec_problem import PASSED, TEXT, judge_text, make_problem, make_tools
+from spec_problem import PASSED, TEXT, judge_text
 
 ruff = pytest.mark.skipif(not (Path(sys.executable).parent / "ruff").exists(), reason="no ruff beside this Python")
 
@@ -18,13 +17,11 @@ ruff = pytest.mark.skipif(not (Path(sys.executable).parent / "ruff").exists(), r
 async def test_ruffs_rules_count_for_what_is_new_only(tmp_path):
     own = "import sys\n\n\ndef g():\n    unused = 1\n\n\n" + TEXT
     new = own.replace("    raise NotImplementedError", "    other = 1\n    return x")
-    problem = make_problem(tmp_path, own, "f")
-    given = make_tools(constraints=["ruff F"])
-    (result,) = await constraints.judge(problem, {"m.py": new}, given)
+    result = (await judge_text(tmp_path, new, PASSED, own=own, constraints=["ruff F"])).cases[-1]
     assert result.failure.message == "F841: Local variable `other` is assigned to but never used."
     assert [frame.line for frame in result.failure.frames] == [10]
-    (good,) = await constraints.judge(problem, {"m.py": own.replace("raise NotImplementedError", "return x")}, given)
-    assert good.passed
+    good = own.replace("raise NotImplementedError", "return x")
+    assert (await judge_text(tmp_path, good, PASSED, own=own, constraints=["ruff F"])).cases[-1].passed
 
 
 @ruff

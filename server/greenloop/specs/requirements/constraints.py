@@ -1,6 +1,6 @@
 """Checks the limits of the setting `spec.constraints` on a candidate's text, without running it.
 
-`collect` makes a case of each limit and region; `judge` checks which of them hold for composed texts.
+There is a case of each limit and region.
 ruff reads the text from standard input without any configuration; a ruff inside the workspace is never started.
 """
 
@@ -12,13 +12,15 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerifyError, SettingsError
-from greenloop.core.ports import Tools
 from greenloop.core.python.ast_source import start_line
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Region, Spec
+from greenloop.core.records.verdict import Verdict
+from greenloop.core.requirements import Requirement, Ruling, Start, Trial
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.project.formatting import find_tool
 from greenloop.specs.changed_code import ChangedCode, find_changed_code, region_case
@@ -30,9 +32,9 @@ TYPE = "Constraint"
 CONSTRAINT_ID = "constraint-"  # how the last part of a case's id begins
 
 
-async def collect(problem: Problem, tools: Tools) -> Spec:
+async def begin(start: Start) -> Requirement:
     """Raises `SettingsError` for an unknown constraint, `CannotVerifyError` where ruff is needed and missing."""
-    limits = parse(tools.options.get("constraints", ()))
+    limits, problem = parse(start.tools.options.get("constraints", ())), start.problem
     for each in limits:
         if each.keyword == RUFF:  # report a wrong selector before any model is asked
             await _ruff(problem, each, "", "empty.py")
@@ -41,18 +43,24 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
         for region in problem.regions
         for each in limits
     )
-    return Spec(cases=cases)
+    said = "; ".join(dict.fromkeys(each.prompt_text for each in limits))
+    return Requirement(
+        name="constraints",
+        judge=partial(_judge, limits),
+        spec=Spec(cases=cases),
+        instruction=f"Limits: {said}." if cases else "",
+    )
 
 
-async def judge(problem: Problem, files: Mapping[str, str], tools: Tools) -> Sequence[CaseResult]:
-    """A result for each case of `collect`; `files` are a candidate's composed texts."""
-    results = []
+async def _judge(limits: Sequence[Constraint], trial: Trial, _tests: Verdict) -> Ruling:
+    """A result for each case, of the candidate's text."""
+    results, problem = [], trial.problem
     for region in problem.regions:
-        changed = find_changed_code(problem, region, files)
-        for each in parse(tools.options.get("constraints", ())):
+        changed = find_changed_code(problem, region, trial.files)
+        for each in limits:
             violations = None if changed is None else await _violations(problem, each, changed)
             results.append(_result(region, each, violations))
-    return results
+    return Ruling(results=results)
 
 
 async def _violations(problem: Problem, constraint: Constraint, changed_code: ChangedCode) -> Sequence[Violation]:

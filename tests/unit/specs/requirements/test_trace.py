@@ -11,8 +11,8 @@ import pytest
 from greenloop.core.errors import SettingsError
 from greenloop.core.generated_tests import parse_equation
 from greenloop.core.records.spec import Provenance
-from greenloop.specs.kinds import trace
-from spec_problem import make_problem, make_tools
+from greenloop.specs.requirements import trace
+from spec_problem import make_problem, make_start
 
 TEXT = '''\
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class Box:
 async def collected(tmp_path, *lines, name="f", path="m.py"):
     rows = [line if isinstance(line, str) else json.dumps(line) for line in lines]
     (tmp_path / "t.jsonl").write_text("\n".join(rows) + "\n")
-    return await trace.collect(make_problem(tmp_path, TEXT, name, path), make_tools(trace="t.jsonl"))
+    return (await trace.begin(make_start(make_problem(tmp_path, TEXT, name, path), trace="t.jsonl"))).spec
 
 
 async def shown(tmp_path, *lines, **how):
@@ -153,7 +153,7 @@ async def test_a_file_that_is_not_in_the_workspace_is_named(tmp_path, path):
     (tmp_path / "in").mkdir()
     (tmp_path / "t.jsonl").write_text('{"args": [], "returns": 1}\n')
     with pytest.raises(SettingsError, match=f"names {path}, which is not a file of this workspace"):
-        await trace.collect(make_problem(tmp_path / "in", TEXT, "f"), make_tools(trace=path))
+        await trace.begin(make_start(make_problem(tmp_path / "in", TEXT, "f"), trace=path))
 
 
 async def test_what_is_left_out_is_said(tmp_path):
@@ -162,10 +162,6 @@ async def test_what_is_left_out_is_said(tmp_path):
     assert many.doubts == ("Only the first 300 of 305 recorded calls are used.",)
     none = await collected(tmp_path, {"function": "g", "args": [], "returns": 1})
     assert (none.cases, none.doubts) == ((), ("t.jsonl has no recorded call of f.",))
-
-
-async def test_without_the_setting_nothing_is_read(tmp_path):
-    assert (await trace.collect(make_problem(tmp_path, TEXT, "f"), make_tools(trace=""))).cases == ()
 
 
 async def test_the_pages_decorator_writes_what_is_read(tmp_path, monkeypatch):
@@ -180,7 +176,7 @@ async def test_the_pages_decorator_writes_what_is_read(tmp_path, monkeypatch):
 
     f.__qualname__ = "f"
     assert space["recorded"](f, "t.jsonl")({1}, y=None) == ({1}, None)
-    spec = await trace.collect(make_problem(tmp_path, TEXT, "f"), make_tools(trace="t.jsonl"))
+    spec = (await trace.begin(make_start(make_problem(tmp_path, TEXT, "f"), trace="t.jsonl"))).spec
     assert [case.source for case in spec.cases] == ["assert f({1}, y=None) == ({1}, None)"]
 
 

@@ -1,0 +1,1 @@
+"""Requirements that measure: each file begins one."""

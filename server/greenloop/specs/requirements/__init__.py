@@ -1,0 +1,1 @@
+"""Requirements of the settings: each file begins one."""
