@@ -238,7 +238,7 @@ def _data_by_key(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _measured_objects(data: Mapping[str, Any], text: str = "") -> dict[str, Any]:
-    """What requirements measured, by key, with the sentence that people are shown; `gain` is None without one."""
+    """Measurements of requirements, by key, with the sentence that people are shown; `gain` is None without one."""
     found = {shown.key: {"said": text or shown.text, **data[name]} for name, shown in show(data).items()}
     return {"gain": None, **found}
 

@@ -41,7 +41,7 @@ class Trial:
 
 @dataclass(frozen=True, kw_only=True)
 class Ruling:
-    """What a requirement says of a candidate: results of its cases, and plain data of its own, which it shows itself.
+    """A requirement's judgement of a candidate: results of its cases, and plain data that only it reads and shows.
 
     `shares`: by the id of a failed case that ran in the sandbox, how much of it holds (0..1). `ratio`, where the data
     have it, is the cost against that of the user's own code: of several candidates the lowest is elected.

@@ -165,7 +165,7 @@ def describe_unasked(outcome: Outcome) -> str:
 
 
 def describe_measured(data: Mapping[str, Any]) -> str:
-    """What requirements measured: `41 ms → 6 ms (0.15, 0.13 to 0.17)`; "" where nothing was."""
+    """Costs that requirements measured: `41 ms → 6 ms (0.15, 0.13 to 0.17)`; "" where nothing was."""
     return ", ".join(shown.text for shown in show(data).values())
 
 
