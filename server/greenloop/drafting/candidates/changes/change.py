@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import wraps
 from itertools import accumulate
+from typing import Protocol
 
 from greenloop.core.python.ast_source import FUNCTIONS, Fragment, Function, docstring_statement, parse_fragment
-from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.attempt import Attempt, Candidate
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region
 
 
 class ChangeKind(StrEnum):
@@ -42,6 +45,18 @@ class Change:
 
 Make = Callable[[str, Attempt], Iterator[Change]]
 """Makes the changes of a region's text, for which there is the attempt that failed."""
+
+
+class ChangeMaker(Protocol):
+    """Changes to which a failure points; a module that an entry point of the group `greenloop.change_makers` names."""
+
+    def change_text(self, text: str, attempt: Attempt) -> Iterator[Change]:
+        """Yields changes of a region's text."""
+        ...
+
+    def change_files(self, problem: Problem, region: Region, attempt: Attempt) -> Iterator[Candidate]:
+        """Yields candidates that other code of the file, or of another module, decides; for the user's code alone."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,32 +6,23 @@ correctness", 2015), but in a long function before its names, of which there are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from enum import StrEnum
 
+from greenloop.core import entry_points
 from greenloop.core.compose import text_in
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
-from greenloop.drafting.candidates.changes.change import Change, ChangeKind, Make
+from greenloop.drafting.candidates.changes.change import Change, ChangeKind, ChangeMaker
 from greenloop.drafting.candidates.changes.missing_imports import add_missing_imports, with_missing_imports
 from greenloop.drafting.candidates.changes.moved_statements import moved_statements
 from greenloop.drafting.candidates.changes.one_token import one_token
-from greenloop.drafting.candidates.changes.slips.calls import missing_awaits, wrong_arguments
-from greenloop.drafting.candidates.changes.slips.classes import own_attributes
-from greenloop.drafting.candidates.changes.slips.functions import missing_return, mutable_defaults
-from greenloop.drafting.candidates.changes.slips.names import misspelled_names, moved_names, replaced_names
 
 MOST = 240  # changes of one stage
 SHORT = 80  # changes of a function for which there is time in any case
-# Those of more than a region's text: what other code of the file, or another module, has decides.
-FILE_MAKERS: tuple[Callable[[Problem, Region, Attempt], Iterator[Candidate]], ...] = (
-    own_attributes,
-    moved_names,
-    wrong_arguments,
-)
 FIRST = (ChangeKind.SLIP, ChangeKind.SYNTAX, ChangeKind.SYMBOL)  # those of a stage that come before all others
 SHORT_ORDER = ((*FIRST, ChangeKind.NAME), (ChangeKind.DELETION,))
 LONG_ORDER = (FIRST, (ChangeKind.DELETION,), (ChangeKind.NAME,))
@@ -47,28 +38,27 @@ class Stage(StrEnum):
     EDITS = "edits"
 
 
-MAKERS: Mapping[Stage, tuple[Make, ...]] = {
-    Stage.SLIPS: (misspelled_names, replaced_names, missing_return, mutable_defaults, missing_awaits),
-    Stage.EDITS: (moved_statements, one_token),
-}
-
-
 def mutants(problem: Problem, attempt: Attempt, stage: Stage) -> Iterator[Candidate]:
     """Candidates that differ from the attempt's code by one change of the stage; the most suspicious lines first.
 
-    Imports that the code lacks are added to each.
+    Slips are those of the change makers that are installed. Imports that the code lacks are added to each candidate.
     """
+    makers: tuple[ChangeMaker, ...] = entry_points.load_all(entry_points.CHANGE_MAKERS) if stage is Stage.SLIPS else ()
+    text_makers = [each.change_text for each in makers] if stage is Stage.SLIPS else [moved_statements, one_token]
     yielded: set[str] = set()
     ranked: list[tuple[float, int, Region, Change]] = []
     previous = with_missing_imports(problem, attempt) or attempt.candidate
-    if attempt.candidate is None and stage is Stage.SLIPS:
+    if attempt.candidate is None:
         yield from (
-            each for region in problem.regions for make in FILE_MAKERS for each in make(problem, region, attempt)
+            each
+            for region in problem.regions
+            for maker in makers
+            for each in maker.change_files(problem, region, attempt)
         )
     for region in (each for each in problem.regions if not each.imports):
         text = with_plain_ends(text_in(problem, previous, region))
         scores = problem.suspicion.get(region.path, {}) if attempt.candidate is None else {}
-        for change in [each for make in MAKERS[stage] for each in make(text, attempt)]:
+        for change in [each for make in text_makers for each in make(text, attempt)]:
             score = scores.get(region.start + change.line - 1, 0.0 if scores else 1.0)
             ranked.append((-score, len(ranked), region, change))
     ranked.sort(key=lambda item: item[:2])

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates.changes.moved_statements import moved_statements
+
+FAILED = Attempt(number=0, verdict=Verdict(status=Status.FAILED))
 
 
 @pytest.mark.parametrize(
@@ -33,5 +37,5 @@ from greenloop.drafting.candidates.changes.moved_statements import moved_stateme
         ("X = 1\n", []),
     ],
 )
-def test_one_statement_is_moved(failing, text, wanted):
-    assert [(change.line, change.text) for change in moved_statements(text, failing())] == wanted
+def test_one_statement_is_moved(text, wanted):
+    assert [(change.line, change.text) for change in moved_statements(text, FAILED)] == wanted

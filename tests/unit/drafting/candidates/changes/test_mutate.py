@@ -11,7 +11,6 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates.changes.mutate import MOST, Stage, mutants
-from greenloop_sandbox import CaseResult, Failure
 
 SOURCE = """class C:
     def f(self, items):
@@ -51,13 +50,3 @@ def test_in_a_long_function_statements_are_left_out_before_names_are_exchanged()
     assert (len(lengths), lengths.count(31)) == (MOST, 31)
     assert "a[0] = b[0] + b" not in "".join(texts[: lengths.index(31)])
     assert any("a[0] = b[0] + b" in text for text in texts)
-
-
-def test_a_name_that_nobody_knows_is_corrected_first():
-    message = "name 'totl' is not defined. Did you mean: 'total'?"
-    failed = CaseResult(id="t", outcome="failed", failure=Failure(type="NameError", message=message))
-    problem = replace(PROBLEM, files={"m.py": SOURCE.replace("return total", "return totl")})
-    first = next(
-        mutants(problem, Attempt(number=0, verdict=Verdict(status=Status.FAILED, cases=(failed,))), Stage.SLIPS)
-    )
-    assert [compose(problem, first)["m.py"]] == [SOURCE]

@@ -9,7 +9,7 @@ import pytest
 from greenloop.core.compose import compose
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.drafting.candidates.changes.slips.names import (
+from greenloop.plugins.repairs.names import (
     corrected_names,
     find_successors,
     misspelled_names,

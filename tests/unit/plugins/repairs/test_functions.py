@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.drafting.candidates.changes.slips.functions import missing_return, mutable_defaults
+from greenloop.plugins.repairs.functions import missing_return, mutable_defaults
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.drafting.candidates.changes.slips.classes import own_attributes
 from greenloop.drafting.candidates.checks.gate import check
+from greenloop.plugins.repairs.shared_attributes import own_attributes
 
 
 def shared(text, line, name="C.x", *, assigns=True):

@@ -20,7 +20,7 @@ from greenloop.drafting.candidates.changes.change import (
     insert_before,
     parse_function,
 )
-from greenloop.drafting.candidates.changes.slips.functions import is_mutable
+from greenloop.plugins.repairs.functions import is_mutable
 from greenloop.project.syntax import definitions
 
 _DATACLASS = re.compile(r"^\s*@(?:\w+\.)*dataclass\b", re.MULTILINE)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from greenloop.core.compose import region_text
-from greenloop.drafting.candidates.changes.slips.calls import missing_awaits, wrong_arguments
+from greenloop.plugins.repairs.calls import missing_awaits, wrong_arguments
 
 COROUTINE = ("", "1", "<coroutine object g at 0x7>")
 OTHER = ("", "1", "2")
