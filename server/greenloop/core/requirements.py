@@ -13,8 +13,9 @@ from typing import Any
 from greenloop.core import entry_points
 from greenloop.core.deadline import Deadline
 from greenloop.core.ports import Tools
+from greenloop.core.python.ast_source import region_definition
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.spec import Spec
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.verification_inputs import VerificationInputs
 from greenloop_sandbox import CaseResult, Session
@@ -143,3 +144,21 @@ def with_results(verdict: Verdict, results: Sequence[CaseResult]) -> Verdict:
     failed = any(result.outcome not in ("passed", "skipped") for result in results)
     status = Status.FAILED if failed and verdict.status is Status.PASSED else verdict.status
     return replace(verdict, status=status, cases=(*verdict.cases, *results))
+
+
+def region_case(problem: Problem, region: Region, name: str, provenance: Provenance, source: str) -> Case:
+    """A case about a region that no test of the sandbox decides; `source` says what has to hold."""
+    return Case(
+        id=f"{region.path}::{region.qualname}::{name}",
+        path=region.path,
+        line=name_line(problem, region),
+        provenance=provenance,
+        confirmed=True,
+        source=source,
+    )
+
+
+def name_line(problem: Problem, region: Region) -> int:
+    """The line of `Problem.files` with the region's name, after any decorators."""
+    node, offset = region_definition(problem.files[region.path], region.start, region.end) or (None, 0)
+    return offset + node.lineno if node else region.start

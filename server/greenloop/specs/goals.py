@@ -13,9 +13,9 @@ from greenloop.core.generated_tests import generated_path
 from greenloop.core.records.goal import Goal, Workload
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Spec
+from greenloop.core.requirements import region_case
 from greenloop.core.test_selection import fit_selectors
 from greenloop.project.sources import import_name_in_tests
-from greenloop.specs.changed_code import region_case
 
 MOST_CALLS = 50
 _RESULTS = "RESULTS ="

@@ -11,7 +11,7 @@ from greenloop.core.errors import SettingsError
 from greenloop.core.records.spec import Case, Provenance, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.requirements import Requirement, judge
-from greenloop.specs.requirements import score
+from greenloop.plugins.requirements import score
 from greenloop_sandbox import CaseResult, Failure
 from spec_problem import make_problem, make_start, make_trial
 

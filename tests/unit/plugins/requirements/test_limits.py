@@ -11,8 +11,8 @@ from greenloop.core.errors import SettingsError
 from greenloop.core.records.attempt import Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
-from greenloop.specs import limits
-from greenloop.specs.changed_code import find_changed_code, name_line
+from greenloop.plugins.requirements import limits
+from greenloop.plugins.requirements.changed_code import find_changed_code
 
 FILE = '''\
 import os
@@ -193,19 +193,6 @@ def test_a_region_that_the_candidate_left_alone_is_not_judged():
     assert first.changed_node is None
     assert second.changed_node is not None
     assert limits.find_violations(forbidden, first) == []
-
-
-def test_the_second_of_two_definitions_of_one_name_is_its_own_region():
-    text = "def f(x):\n    return eval(x)\n\n\ndef f(x):\n    return 1\n"
-    second = Region(path="m.py", qualname="f", start=5, end=6)
-    own = problem(second, text=text)
-    found = find_changed_code(own, second, compose(own, Candidate(texts={second: "def f(x):\n    return 2\n"})))
-    assert found.changed_node.lineno == 5
-    assert name_line(own, second) == 5
-
-
-def test_the_line_of_the_name_is_below_the_decorators():
-    assert name_line(problem(), F) == 13
 
 
 def test_names_given_twice_add_up_and_commas_may_have_split_them():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from greenloop.core.records.outcome import Evidence, Verified
 from greenloop.core.records.verdict import Status
 from greenloop.core.summary import verification_level
-from greenloop.specs.requirements import human
+from greenloop.plugins.requirements import human
 from spec_problem import FAILED, LONG, PASSED, TEXT, AnsweringUser, judge_text, make_problem
 
 GOOD = TEXT.replace("raise NotImplementedError", "return x")

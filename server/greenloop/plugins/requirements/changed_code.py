@@ -19,11 +19,10 @@ from greenloop.core.python.ast_source import (
     find_definitions,
     parse_module,
     plain_name,
-    region_definition,
     start_line,
 )
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.spec import Case, Provenance, Region
+from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
 
 
@@ -85,24 +84,6 @@ def find_changed_code(problem: Problem, region: Region, files: Mapping[str, str]
         changed_node=None if unchanged and not region.created else changed_node,
         added_statements=tuple(_added(original_body, new_tree.body, kept_ids)),
     )
-
-
-def region_case(problem: Problem, region: Region, name: str, provenance: Provenance, source: str) -> Case:
-    """A case about a region that no test of the sandbox decides; `source` says what has to hold."""
-    return Case(
-        id=f"{region.path}::{region.qualname}::{name}",
-        path=region.path,
-        line=name_line(problem, region),
-        provenance=provenance,
-        confirmed=True,
-        source=source,
-    )
-
-
-def name_line(problem: Problem, region: Region) -> int:
-    """The line of `Problem.files` with the region's name, after any decorators."""
-    node, offset = region_definition(problem.files[region.path], region.start, region.end) or (None, 0)
-    return offset + node.lineno if node else region.start
 
 
 def _nodes(

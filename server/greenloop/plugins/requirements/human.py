@@ -13,9 +13,8 @@ from greenloop.core.ports import User
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Spec
 from greenloop.core.records.verdict import Verdict
-from greenloop.core.requirements import Requirement, Ruling, Start, Trial
+from greenloop.core.requirements import Requirement, Ruling, Start, Trial, name_line, region_case
 from greenloop.core.text.diff import with_plain_ends
-from greenloop.specs.changed_code import name_line, region_case
 from greenloop_sandbox import CaseResult, Failure, Frame
 
 TYPE = "Rejected"

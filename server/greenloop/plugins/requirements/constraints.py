@@ -20,11 +20,18 @@ from greenloop.core.python.ast_source import start_line
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.core.records.verdict import Verdict
-from greenloop.core.requirements import Requirement, Ruling, Start, Trial
+from greenloop.core.requirements import Requirement, Ruling, Start, Trial, region_case
 from greenloop.core.text.diff import with_plain_ends
+from greenloop.plugins.requirements.changed_code import ChangedCode, find_changed_code
+from greenloop.plugins.requirements.limits import (
+    RUFF,
+    Constraint,
+    Violation,
+    find_violations,
+    parse,
+    violation_sentence,
+)
 from greenloop.project.formatting import find_tool
-from greenloop.specs.changed_code import ChangedCode, find_changed_code, region_case
-from greenloop.specs.limits import RUFF, Constraint, Violation, find_violations, parse, violation_sentence
 from greenloop_sandbox import CaseResult, Failure, Frame
 
 SECONDS = 30.0  # time limit of ruff for one text

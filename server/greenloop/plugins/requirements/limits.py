@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from greenloop.core.errors import SettingsError
 from greenloop.core.python.ast_source import FUNCTIONS, Function, docstring_statement, dump_tree, function_header
 from greenloop.core.text.similar import closest
-from greenloop.specs import metrics
-from greenloop.specs.changed_code import ChangedCode
+from greenloop.plugins.requirements import metrics
+from greenloop.plugins.requirements.changed_code import ChangedCode
 
 RUFF = "ruff"
 MOST = 3  # violations of one constraint that are reported

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.specs import metrics
+from greenloop.plugins.requirements import metrics
 
 BRANCHY = """
 def f(x):

@@ -11,7 +11,7 @@ import pytest
 from greenloop.core.errors import SettingsError
 from greenloop.core.generated_tests import parse_equation
 from greenloop.core.records.spec import Provenance
-from greenloop.specs.requirements import trace
+from greenloop.plugins.requirements import trace
 from spec_problem import make_problem, make_start
 
 TEXT = '''\

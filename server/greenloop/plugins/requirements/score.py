@@ -13,10 +13,9 @@ from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.python.ast_source import FUNCTIONS, parse_module, plain_name
 from greenloop.core.records.spec import Provenance
 from greenloop.core.records.verdict import Verdict
-from greenloop.core.requirements import Requirement, Ruling, Start, Trial
+from greenloop.core.requirements import Requirement, Ruling, Start, Trial, name_line
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.project import sources
-from greenloop.specs.changed_code import name_line
 
 _SETTING = re.compile(r"(?P<path>[^:]+\.py)::(?P<name>\w+)\s*(?:>=\s*(?P<least>\d+(?:\.\d+)?))?")
 _SCORE = re.compile(r"(?:AssertionError: )?score (\d(?:\.\d+)?(?:e-\d+)?)\b")

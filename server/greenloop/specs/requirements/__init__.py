@@ -1,1 +1,0 @@
-"""Requirements of the settings: each file begins one."""
