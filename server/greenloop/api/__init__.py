@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from greenloop.api import notebook_targets as notebook_targets
     from greenloop.api import session as session
     from greenloop.api import targets as targets
-    from greenloop.api import test_impact as test_impact
     from greenloop.api import workspace as workspace
     from greenloop.api.health import DoctorFinding as DoctorFinding
     from greenloop.api.health import doctor as doctor
@@ -59,7 +58,6 @@ _MODULES = {
     "models",
     "notebook_targets",
     "targets",
-    "test_impact",
     "workspace",
 }
 __all__ = sorted(name for names in _NAMES.values() for name in names)  # noqa: PLE0605 - a list

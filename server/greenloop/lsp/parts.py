@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from pygls.lsp.server import LanguageServer
 
@@ -14,7 +15,6 @@ from greenloop.lsp.editor import Editor
 from greenloop.lsp.engines import Engines, RunEngine
 from greenloop.lsp.presenters.diagnostics import RequestErrors, RunDiagnostics
 from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
-from greenloop.lsp.presenters.test_diagnostics import FailingTests
 from greenloop.lsp.process_end import ProcessEnd
 from greenloop.lsp.runs.apply_edit import EditApplier
 from greenloop.lsp.runs.available_actions import AvailableActions, GoalChoices
@@ -27,17 +27,27 @@ from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.runs.text_changes import TextChanges
 from greenloop.lsp.state.results import TestResults
 from greenloop.lsp.tasks import Tasks
-from greenloop.lsp.testing.commands import TestCommands
-from greenloop.lsp.testing.scheduler import TestScheduler
 
 
 @dataclass(eq=False, kw_only=True)
-class DocumentEvents:
-    """Called with the URI of each document that was opened, saved, or closed."""
+class Events:
+    """Lists of callbacks, to which a feature adds its own.
+
+    `on_open`, `on_save` and `on_close` get the URI of a document, `on_notebook_close` a folder and the path of the
+    notebook's module in it. `on_cancel` ends work in a folder, on a file, or on a target (None: all) and returns how
+    many jobs it ended; `on_discard` gets a condition that the paths of discarded files fulfil.
+    """
 
     on_open: list[Callable[[str], object]] = field(default_factory=list)
     on_save: list[Callable[[str], object]] = field(default_factory=list)
     on_close: list[Callable[[str], object]] = field(default_factory=list)
+    on_notebook_close: list[Callable[[Path, str], object]] = field(default_factory=list)
+    on_cancel: list[Callable[[Path | None, str | None, str | None], int]] = field(default_factory=list)
+    on_discard: list[Callable[[Callable[[Path], bool]], object]] = field(default_factory=list)
+
+    def cancel(self, root: Path | None = None, path: str | None = None, target: str | None = None) -> int:
+        """Ends the work that features do there; returns how many jobs were ended."""
+        return sum(end(root, path, target) for end in self.on_cancel)
 
 
 class Parts:
@@ -50,7 +60,7 @@ class Parts:
         self.editor = editor = Editor(
             client=self.client, documents=self.documents, settings=self.settings, tasks=self.tasks
         )
-        self.engines, self.events = Engines(engine), DocumentEvents()
+        self.engines, self.events = Engines(engine), Events()
         self.process_end = ProcessEnd(server, self.tasks, self.engines)
         # What is known, and how it is shown.
         self.results = TestResults()
@@ -58,14 +68,11 @@ class Parts:
         self.store = store = DiagnosticsStore(editor)
         runs.batch = store.batch
         self.run_diagnostics = RunDiagnostics(editor, store, runs)
-        self.failing_tests = FailingTests(editor, store, runs, self.run_diagnostics)
         self.refusals = RequestErrors(store, self.documents)
         # Runs.
         self.applier = EditApplier(editor, self.engines, runs)
         self.streams = AnswerStreams()
-        self.driver = RunDriver(
-            editor, self.engines, runs, self.run_diagnostics, self.failing_tests, self.applier, self.streams
-        )
+        self.driver = RunDriver(editor, self.engines, runs, self.run_diagnostics, self.applier, self.streams)
         self.goals = GoalChoices(self.settings, runs, self.results)
         self.available = AvailableActions(editor, runs, self.results, self.goals, self.applier)
         self.starter = RunStarter(editor, self.refusals, self.driver)
@@ -73,6 +80,3 @@ class Parts:
         self.text_changes = TextChanges(editor, store, runs, self.applier, self.run_diagnostics)
         self.prewarmer = Prewarmer(editor, self.engines, runs)
         self.long_tasks = LongTasks(editor)
-        # Tests run on their own.
-        self.scheduler = TestScheduler(editor, self.engines, self.results, self.failing_tests)
-        self.test_commands = TestCommands(editor, self.scheduler)

@@ -34,9 +34,7 @@ from greenloop.lsp.features import (
     lifecycle,
     models,
     refine,
-    run_test,
     runs,
-    test_explorer,
     troubleshooting,
     workspace,
 )
@@ -64,8 +62,6 @@ FEATURES = (
     code_lens,
     hover,
     refine,
-    run_test,
-    test_explorer,
     attempts,
     models,
     troubleshooting,

@@ -46,6 +46,10 @@ def register(server: LanguageServer, parts: Parts) -> None:
             return []
         return list(actions(file, params))
 
+    def is_offered(action: lsp.CodeAction) -> bool:
+        """Has an installed feature its command?"""
+        return action.command is None or action.command.command in server.protocol.fm.commands
+
     def actions(file: ProjectFile, params: lsp.CodeActionParams) -> Iterator[lsp.CodeAction | lsp.Command]:
         uri, context, capabilities = params.text_document.uri, params.context, parts.client.capabilities
         own_diagnostics = [item for item in context.diagnostics if (item.source or "").startswith("greenloop")]
@@ -54,16 +58,16 @@ def register(server: LanguageServer, parts: Parts) -> None:
             is_test = target.kind is TargetKind.TEST
             is_fix = is_test or own_diagnostics
             preferred = lsp.CodeActionKind.QuickFix if is_fix else lsp.CodeActionKind.RefactorRewrite
-            main = available.main(uri, file, target, line)
+            main = list(filter(is_offered, available.main(uri, file, target, line)))
             further = available.further(uri, file, target, line) if context.only is not None else ()
-            chosen = list(_choose(main, further, preferred, context))
+            chosen = [each for each in _choose(main, further, preferred, context) if is_offered(each[0])]
             if chosen and context.trigger_kind != lsp.CodeActionTriggerKind.Automatic:
                 parts.prewarmer.prewarm(file.root)
             fixed = own_diagnostics or (_foreign_errors(context.diagnostics, file, target) if is_test else [])
             yield from (_as_sent(capabilities, action, kind, fixed) for action, kind in chosen)
         if context.only is not None and locations.has_tests(file):
             for action, kind in file_actions(uri, file):
-                if any(_is_kind(kind, requested) for requested in context.only):
+                if is_offered(action) and any(_is_kind(kind, requested) for requested in context.only):
                     yield _as_sent(capabilities, action, kind, ())
 
     def target_of(file: ProjectFile, line: int, own_diagnostics: Sequence[lsp.Diagnostic]) -> tuple[Target | None, int]:

@@ -57,6 +57,8 @@ def register(server: LanguageServer, parts: Parts) -> None:
             # A result from before the end of a run is older than the run's own.
             result = results.get(file.root, path, heading.qualname, run.ended_at if run is not None else 0.0)
             for title, command, argument in lenses_of(heading, run, result):
+                if command not in server.protocol.fm.commands:  # of a plugin that is not installed
+                    continue
                 yield {
                     "range": {"start": start, "end": start},
                     "command": {"title": title, "command": command, "arguments": [{"uri": uri, **argument}]},

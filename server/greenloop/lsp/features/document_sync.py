@@ -112,8 +112,8 @@ def register(server: LanguageServer, parts: Parts) -> None:
         module_path = documents.module_of(path) if path else None
         root = documents.root_of(module_path) if module_path else None
         if root is not None and module_path is not None:
-            # The results of its tests would not be visible.
-            parts.scheduler.drop(root, module_path.relative_to(root).as_posix())
+            for callback in parts.events.on_notebook_close:
+                callback(root, module_path.relative_to(root).as_posix())
         text_changes.end_questions(closed_uris)
         store.update_all()
         documents.notify_changed()

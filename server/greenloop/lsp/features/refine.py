@@ -56,7 +56,7 @@ def register(server: LanguageServer, parts: Parts) -> None:
         is_meant = run_filter(documents, runs, arguments)
         scope = command_scope(documents, arguments)
         others = parts.long_tasks.cancel() if command_argument(arguments) is None else 0
-        return runs.cancel(is_meant) + parts.scheduler.cancel(*scope) + others
+        return runs.cancel(is_meant) + parts.events.cancel(*scope) + others
 
     @server.command("greenloop.apply")
     def apply(*arguments: Any) -> None:
@@ -101,7 +101,8 @@ def register(server: LanguageServer, parts: Parts) -> None:
             def is_discarded(path: Path) -> bool:
                 return not argument or (located is not None and path == located[0])
 
-            parts.failing_tests.clear(is_discarded)
+            for callback in parts.events.on_discard:
+                callback(is_discarded)
         for run in [run for run in runs if is_meant(run) and not run.running]:
             parts.run_diagnostics.remove(run)
             runs.discard(run)

@@ -23,7 +23,7 @@ _OPTIONS = lsp.FileOperationRegistrationOptions(filters=[lsp.FileOperationFilter
 
 
 def register(server: LanguageServer, parts: Parts) -> None:
-    runs, store, scheduler, restorer = parts.runs, parts.store, parts.scheduler, parts.restorer
+    runs, store, restorer = parts.runs, parts.store, parts.restorer
     documents, settings, tasks = parts.documents, parts.settings, parts.tasks
 
     @server.feature(lsp.WORKSPACE_DID_CHANGE_CONFIGURATION)
@@ -83,7 +83,7 @@ def register(server: LanguageServer, parts: Parts) -> None:
         """Ends the runs of a removed folder, and removes their diagnostics and the folder's sandbox."""
         folder_runs = [run for run in runs if run.root == root]
         runs.cancel(lambda run: run.root == root)
-        scheduler.cancel(root)
+        parts.events.cancel(root)
         await asyncio.gather(*(run.is_over.wait() for run in folder_runs if run.running))
         for run in folder_runs:
             store.put(run, {})

@@ -27,7 +27,6 @@ from greenloop.lsp.engines import Engines
 from greenloop.lsp.presenters.diagnostics import RunDiagnostics
 from greenloop.lsp.presenters.notifications import RunNotifications
 from greenloop.lsp.presenters.progress import RunProgressLine
-from greenloop.lsp.presenters.test_diagnostics import FailingTests
 from greenloop.lsp.runs.apply_edit import EditApplier
 from greenloop.lsp.runs.editor_model import AnswerStreams
 from greenloop.lsp.runs.editor_user import ApplyConfirmation, EditorUser
@@ -51,13 +50,12 @@ class RunDriver:
         engines: Engines,
         runs: Runs,
         run_diagnostics: RunDiagnostics,
-        failing_tests: FailingTests,
         applier: EditApplier,
         streams: AnswerStreams,
     ) -> None:
         self._editor, self._documents, self._settings = editor, editor.documents, editor.settings
         self._engines, self._runs, self._applier = engines, runs, applier
-        self._run_diagnostics, self._failing_tests = run_diagnostics, failing_tests
+        self._run_diagnostics = run_diagnostics
         self._notifications, self._models = RunNotifications(editor), ModelSetup(editor.client, runs, streams)
         self._confirmation = ApplyConfirmation(editor, runs, applier.planner)
         self.progress_lines: dict[Run, RunProgressLine] = {}
@@ -160,7 +158,7 @@ class RunDriver:
             self._runs.release(run)
             if outcome.reason is StopReason.ALREADY_GREEN:
                 ran = (case for attempt in outcome.attempts for case in attempt.verdict.cases)
-                self._failing_tests.remove_passed(run.root, {case.id for case in ran if case.passed})
+                self._runs.notify_passed(run.root, {case.id for case in ran if case.passed})
             return await self._apply_if_wanted(run, outcome)
         except GreenloopError as error:
             self._notifications.refuse(run, error)

@@ -24,7 +24,7 @@ class Runs:
 
     `on_waiting` is called for each queued run whose position changed, for all of them inside `batch`. `on_list_changed`
     are called when a run was added or removed, or entered another phase; `on_changed` for every change of a run, even
-    only of its status.
+    only of its status; `on_passed` with the ids of tests that passed before anything was changed.
     """
 
     def __init__(self, tasks: Tasks) -> None:
@@ -33,6 +33,7 @@ class Runs:
         self.batch: Callable[[], AbstractContextManager[None]] = nullcontext
         self.on_list_changed: list[Callable[[], None]] = []
         self.on_changed: list[Callable[[Run], None]] = []
+        self.on_passed: list[Callable[[Path, set[str]], object]] = []
         self._runs: list[Run] = []
         self._queue: dict[Run, asyncio.Future[None]] = {}
 
@@ -49,6 +50,11 @@ class Runs:
         """Reports any change of a run."""
         for callback in self.on_changed:
             callback(run)
+
+    def notify_passed(self, root: Path, cases: set[str]) -> None:
+        """Reports tests of a folder that pass."""
+        for callback in self.on_passed:
+            callback(root, cases)
 
     def set_status(self, run: Run, status: str) -> None:
         run.progress.status = status

@@ -4,9 +4,9 @@ import asyncio
 from contextlib import contextmanager
 from types import SimpleNamespace
 
-from greenloop.lsp.features import run_test
+from greenloop.plugins.test_runs import features
 
-SELECTORS = [f"test_m.py::test_{number}" for number in range(3 * run_test.STARTED_TOGETHER + 1)]
+SELECTORS = [f"test_m.py::test_{number}" for number in range(3 * features.STARTED_TOGETHER + 1)]
 
 
 class Store:
@@ -23,7 +23,7 @@ class Store:
 
 def refine(monkeypatch, tmp_path, store, beside):
     """The selectors that were started for a whole file of failing tests, while `beside` works in the same loop."""
-    monkeypatch.setattr(run_test.locations, "find_target", lambda *_arguments: None)
+    monkeypatch.setattr(features.locations, "find_target", lambda *_arguments: None)
     commands, started, spawned = {}, [], []
 
     async def wait(_request):
@@ -39,11 +39,12 @@ def refine(monkeypatch, tmp_path, store, beside):
             tasks=SimpleNamespace(spawn=spawned.append),
         ),
         store=store,
-        test_commands=SimpleNamespace(start=lambda _arguments: request, wait=wait),
         starter=SimpleNamespace(start=lambda params: started.append(params.test)),
     )
-    run_test.register_refine_all(
-        SimpleNamespace(command=lambda name: lambda function: commands.setdefault(name, function)), parts
+    features.register_refine_all(
+        SimpleNamespace(command=lambda name: lambda function: commands.setdefault(name, function)),
+        parts,
+        SimpleNamespace(start=lambda _arguments: request, wait=wait),
     )
 
     async def both():

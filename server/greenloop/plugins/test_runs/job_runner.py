@@ -10,16 +10,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from greenloop import api
 from greenloop.core.errors import CannotVerifyError
 from greenloop.lsp.documents.disk import snapshot
 from greenloop.lsp.documents.notebook_requests import grid_texts
 from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.engines import Engines
 from greenloop.lsp.presenters.progress import ProgressLine
-from greenloop.lsp.presenters.test_diagnostics import FailingTests
 from greenloop.lsp.state.results import TestResults, group_by_test
-from greenloop.lsp.testing.requests import DOCTEST, CoverageMap, TestJob, TestRequest, select_tests, summarize
+from greenloop.plugins.test_runs.failing_tests import FailingTests
+from greenloop.plugins.test_runs.requests import DOCTEST, CoverageMap, TestJob, TestRequest, select_tests, summarize
 
 if TYPE_CHECKING:
     from greenloop.api.notebook_targets import NotebookTarget
@@ -88,7 +87,9 @@ class JobRunner:
 
     async def trace(self, job: TestJob, coverage_map: CoverageMap) -> None:
         """Records the current coverage of stale tests, unless that takes long."""
-        by_file = api.test_impact.group_by_file(coverage_map.stale)
+        from greenloop.plugins.test_runs import impact  # noqa: PLC0415 - loads parsers, which a server without tests need not
+
+        by_file = impact.group_by_file(coverage_map.stale)
         if sum(coverage_map.file_seconds.get(file, 0.0) for file in by_file) > TRACED:
             return
         await self._take_texts(job)

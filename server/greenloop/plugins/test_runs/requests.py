@@ -11,14 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from greenloop import api
 from greenloop.api.settings import Settings
 from greenloop_sandbox import CaseResult
 
 if TYPE_CHECKING:
     from greenloop.api.notebook_targets import NotebookTarget
-    from greenloop.api.test_impact import Coverage
     from greenloop.api.testing import SuiteReport
+    from greenloop.plugins.test_runs.impact import Coverage
 
 # How many times longer than last time tests may take.
 SLOWER = 10
@@ -207,16 +206,18 @@ def _is_selected(case: str, selectors: Sequence[str]) -> bool:
 
 def select_tests(job: TestJob, coverage_map: CoverageMap) -> tuple[dict[str, tuple[str, ...]], dict[str, int]]:
     """The selectors of each test file, and the outlines of the saved files. May read the workspace."""
+    from greenloop.plugins.test_runs import impact  # noqa: PLC0415 - loads parsers, which a server without tests need not
+
     selectors: list[str] = []
     for request in (each for each in job.requests if each.prepared is None):
         selectors += request.selectors
         if not request.selectors:
             covering = coverage_map.reached.tests_through(request.path, request.function)
-            selectors += covering or api.test_impact.affected_tests(job.root, request.path, coverage_map.reached)
-    outlines = api.test_impact.outline_hashes(job.root, job.saved, job.buffers)
+            selectors += covering or impact.affected_tests(job.root, request.path, coverage_map.reached)
+    outlines = impact.outline_hashes(job.root, job.saved, job.buffers)
     for path, outline in outlines.items():
         is_unchanged = coverage_map.outlines.get(path) == outline
-        selectors += api.test_impact.affected_tests(job.root, path, coverage_map.reached, inside_functions=is_unchanged)
+        selectors += impact.affected_tests(job.root, path, coverage_map.reached, inside_functions=is_unchanged)
     if job.saved:
         selectors += sorted(coverage_map.broken)
-    return api.test_impact.group_by_file(selectors), outlines
+    return impact.group_by_file(selectors), outlines

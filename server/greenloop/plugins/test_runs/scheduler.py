@@ -13,16 +13,15 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from greenloop import api
 from greenloop.api.settings import Settings
 from greenloop.core.errors import GreenloopError
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.engines import Engines
 from greenloop.lsp.presenters.progress import ProgressLine
-from greenloop.lsp.presenters.test_diagnostics import FailingTests
 from greenloop.lsp.state.results import TestResults
-from greenloop.lsp.testing.job_runner import JobRunner
-from greenloop.lsp.testing.requests import CoverageMap, TestJob, TestRequest, summarize
+from greenloop.plugins.test_runs.failing_tests import FailingTests
+from greenloop.plugins.test_runs.job_runner import JobRunner
+from greenloop.plugins.test_runs.requests import CoverageMap, TestJob, TestRequest, summarize
 
 if TYPE_CHECKING:
     from greenloop.api.testing import SuiteReport
@@ -164,10 +163,12 @@ class TestScheduler:
         return self._coverage_maps[root].reached.tests_through(path, qualname) if root in self._coverage_maps else ()
 
     async def _coverage_map(self, root: Path) -> CoverageMap:
+        from greenloop.plugins.test_runs import impact  # noqa: PLC0415 - loads parsers, which a server without tests need not
+
         if root not in self._coverage_maps:
             while len(self._coverage_maps) >= FOLDERS:
                 del self._coverage_maps[next(iter(self._coverage_maps))]
-            self._coverage_maps[root] = CoverageMap(root=root, reached=api.test_impact.Coverage())
+            self._coverage_maps[root] = CoverageMap(root=root, reached=impact.Coverage())
         return self._coverage_maps[root]
 
     async def _wait_delay(self, job: TestJob) -> None:

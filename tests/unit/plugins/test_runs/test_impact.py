@@ -2,7 +2,7 @@
 
 import pytest
 
-from greenloop.project.test_impact import Coverage, affected_tests, group_by_file, outline_hash
+from greenloop.plugins.test_runs.impact import Coverage, affected_tests, group_by_file, outline_hash, outline_hashes
 from greenloop_sandbox.report.traces import ReachedFunction
 
 
@@ -160,3 +160,17 @@ def test_other_files_concern_no_test(project):
 def test_selectors_are_gathered_by_file():
     found = group_by_file(["test_a.py::x", "test_b.py", "test_a.py::y", "test_b.py::z", "test_a.py::x"])
     assert found == {"test_a.py": ("test_a.py::x", "test_a.py::y"), "test_b.py": ("test_b.py",)}
+
+
+BEFORE, BODY = (f"LIMIT = 1\n\n\ndef f(x):\n    return {value}\n" for value in (1, 2))
+
+
+def test_an_outline_changes_with_what_runs_at_import_and_not_with_bodies(tmp_path):
+    (tmp_path / "m.py").write_text(BEFORE)
+
+    def outline(text=None):
+        return outline_hashes(tmp_path, ["m.py"], {} if text is None else {"m.py": text.encode()})
+
+    assert outline(BODY) == outline()
+    assert outline(BEFORE.replace("LIMIT = 1", "LIMIT = 2")) != outline()
+    assert list(outline_hashes(tmp_path, ["gone.py"], {})) == ["gone.py"]

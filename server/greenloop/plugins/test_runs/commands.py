@@ -19,8 +19,8 @@ from greenloop.lsp.connection.messages import command_argument, position_of
 from greenloop.lsp.documents import locations, notebook_requests
 from greenloop.lsp.documents.locations import ProjectFile
 from greenloop.lsp.editor import Editor
-from greenloop.lsp.testing.requests import TestRequest, TestSummary
-from greenloop.lsp.testing.scheduler import TestScheduler
+from greenloop.plugins.test_runs.requests import TestRequest, TestSummary
+from greenloop.plugins.test_runs.scheduler import TestScheduler
 
 
 class TestCommands:

@@ -24,14 +24,14 @@ from greenloop.lsp.engines import Engines
 from greenloop.lsp.presenters.case_diagnostics import current_range
 from greenloop.lsp.presenters.diagnostics import RunDiagnostics
 from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
-from greenloop.lsp.presenters.test_diagnostics import FailingTest, FailingTests
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.results import TestResults
 from greenloop.lsp.state.run import Phase
 from greenloop.lsp.tasks import Tasks
-from greenloop.lsp.testing.job_runner import BATCH
-from greenloop.lsp.testing.requests import TestRequest
-from greenloop.lsp.testing.scheduler import QUIET, REST, SOON, TestScheduler
+from greenloop.plugins.test_runs.failing_tests import FailingTest, FailingTests
+from greenloop.plugins.test_runs.job_runner import BATCH
+from greenloop.plugins.test_runs.requests import TestRequest
+from greenloop.plugins.test_runs.scheduler import QUIET, REST, SOON, TestScheduler
 from greenloop.project.settings import Settings
 from greenloop_sandbox import CaseResult, Failure, Frame
 from greenloop_sandbox.report.cases import CollectedCase, CollectError
@@ -167,7 +167,7 @@ class House:
 
 @pytest.fixture
 async def house(tmp_path, monkeypatch):
-    monkeypatch.setattr("greenloop.lsp.presenters.test_diagnostics.lsp.DiagnosticRelatedInformation", SimpleNamespace)
+    monkeypatch.setattr("greenloop.plugins.test_runs.failing_tests.lsp.DiagnosticRelatedInformation", SimpleNamespace)
     (tmp_path / "m.py").write_text("def f():\n    raise ValueError('no')\n")
     (tmp_path / "n.py").write_text("def f():\n    pass\n")
     (tmp_path / "test_m.py").write_text("import m\n\n\ndef test_b():\n    m.f()\n")
@@ -257,7 +257,7 @@ async def test_what_was_traced_runs_alone_and_is_traced_again_after_a_rest(house
 
 
 async def test_where_tests_take_long_a_trace_is_not_worth_a_second_run(house, monkeypatch):
-    monkeypatch.setattr("greenloop.lsp.testing.job_runner.TRACED", 0.1)
+    monkeypatch.setattr("greenloop.plugins.test_runs.job_runner.TRACED", 0.1)
     house.save("test_m.py")
     await house.pauses.end(SOON)
     await house.idle()

@@ -1,4 +1,4 @@
-"""`greenloop.runTest`, `greenloop.refineAll`, and the tests affected by a saved file."""
+"""The feature that greenloop registers: `greenloop.runTest`, `greenloop.refineAll`, and tests that a save affects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ from greenloop.lsp.documents.locations import ProjectFile
 from greenloop.lsp.documents.open_documents import REOPEN
 from greenloop.lsp.parts import Parts
 from greenloop.lsp.state.results import test_of
-from greenloop.lsp.testing.requests import TestRequest
+from greenloop.plugins.test_runs import explorer
+from greenloop.plugins.test_runs.commands import TestCommands
+from greenloop.plugins.test_runs.failing_tests import FailingTests
+from greenloop.plugins.test_runs.requests import TestRequest
+from greenloop.plugins.test_runs.scheduler import TestScheduler
 
 log = logging.getLogger(__name__)
 
@@ -26,8 +30,11 @@ STARTED_TOGETHER = 10
 
 
 def register(server: LanguageServer, parts: Parts) -> None:
-    events, scheduler, test_commands = parts.events, parts.scheduler, parts.test_commands
+    events, editor, runs = parts.events, parts.editor, parts.runs
     documents, settings, tasks = parts.documents, parts.settings, parts.tasks
+    failing_tests = FailingTests(editor, parts.store, runs, parts.run_diagnostics)
+    scheduler = TestScheduler(editor, parts.engines, parts.results, failing_tests)
+    test_commands = TestCommands(editor, scheduler)
 
     @server.command("greenloop.runTest")
     def run_test(*arguments: Any) -> None:
@@ -76,11 +83,16 @@ def register(server: LanguageServer, parts: Parts) -> None:
     events.on_open.append(lambda uri: tasks.spawn(prepare(uri)))
     events.on_save.append(run_affected)
     events.on_close.append(drop)
-    register_refine_all(server, parts)
+    events.on_notebook_close.append(scheduler.drop)
+    events.on_cancel.append(scheduler.cancel)
+    events.on_discard.append(failing_tests.clear)
+    runs.on_passed.append(failing_tests.remove_passed)
+    register_refine_all(server, parts, test_commands)
+    explorer.register(server, documents, scheduler, test_commands)
 
 
-def register_refine_all(server: LanguageServer, parts: Parts) -> None:
-    editor, test_commands = parts.editor, parts.test_commands
+def register_refine_all(server: LanguageServer, parts: Parts, test_commands: TestCommands) -> None:
+    editor = parts.editor
 
     @server.command("greenloop.refineAll")
     def refine_all(*arguments: Any) -> None:

@@ -13,13 +13,14 @@ from greenloop.core.errors import GreenloopError
 from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.messages import RUN_TESTS, TESTS
 from greenloop.lsp.documents import locations
-from greenloop.lsp.parts import Parts
-from greenloop.lsp.testing.commands import describe
+from greenloop.lsp.documents.open_documents import Documents
+from greenloop.plugins.test_runs.commands import TestCommands, describe
+from greenloop.plugins.test_runs.scheduler import TestScheduler
 
 
-def register(server: LanguageServer, parts: Parts) -> None:
-    documents, scheduler, test_commands = parts.documents, parts.scheduler, parts.test_commands
-
+def register(
+    server: LanguageServer, documents: Documents, scheduler: TestScheduler, test_commands: TestCommands
+) -> None:
     @server.feature(TESTS)
     async def list_tests(raw: Any) -> dict[str, Any]:
         uri = raw.get("uri") if isinstance(raw, Mapping) else None

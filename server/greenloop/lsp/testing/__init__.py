@@ -1,1 +1,0 @@
-"""Running tests on their own, on request or after a save."""

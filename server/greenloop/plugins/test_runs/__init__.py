@@ -1,0 +1,1 @@
+"""Tests that run on their own in an editor: on request, or after a save."""
