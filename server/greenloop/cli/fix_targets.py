@@ -20,6 +20,7 @@ from greenloop.cli import exit_codes, interrupt, render
 from greenloop.cli.commands.model import ask_for_model
 from greenloop.cli.errors import print_error, print_warning
 from greenloop.cli.finish import FixJob, finish
+from greenloop.cli.progress import timed
 from greenloop.cli.reports.of_fixes import Fix
 from greenloop.cli.screen import View, open_view
 from greenloop.core.errors import GreenloopError, ModelError, UsageError
@@ -65,7 +66,8 @@ def _fix_failing_tests(job: FixJob) -> int:
             return _choose(found, since, job.arguments.most)
 
         try:
-            failing, sentence = interrupt.run(find(), before_exit=view.close)
+            with timed("fix" if since is None else f"fix --since {since}", job.root, view.report_left):
+                failing, sentence = interrupt.run(find(), before_exit=view.close)
         except asyncio.CancelledError:
             outcome = _empty_outcome(StopReason.CANCELLED, "cancelled")
             job.fixes.append(Fix(target="", outcome=outcome))

@@ -14,7 +14,7 @@ from rich.text import Text
 from greenloop.api.state import SessionState
 from greenloop.cli import render
 from greenloop.cli.attempt_tables import draw_attempts
-from greenloop.cli.progress import PacedLines
+from greenloop.cli.progress import PacedLines, ProgressBar
 from greenloop.cli.render import Screen
 from greenloop.core.estimate import format_estimate
 from greenloop.core.events import Event, Finished, Looked, Specified, Started, Tested, Token
@@ -63,7 +63,7 @@ class LiveTable(Screen):
         self, console: Console, clock: Callable[[], float] = time.monotonic, label_cells: Callable[[str], str] = str
     ) -> None:
         self._console, self._label_cells = console, label_cells
-        self._activity = Activity(clock)
+        self._activity, self._bar = Activity(clock), ProgressBar(clock)
         self._title = self._estimate = ""
         self._tests = ChangedTests()
         self._spinner = Spinner("dots")
@@ -87,6 +87,10 @@ class LiveTable(Screen):
 
     def report_status(self, sentence: str) -> None:
         self._activity.report_status(self._label_cells(sentence))
+        self._bar.report_status(self._label_cells(sentence))
+
+    def report_left(self, seconds: float) -> None:
+        self._bar.report_left(seconds)
 
     def emit(self, event: Event) -> None:
         self._activity.update(event)
@@ -108,6 +112,7 @@ class LiveTable(Screen):
         if state.attempts:
             parts.append(draw_attempts(state.attempts, self._label_cells, looks=state.looks_by_attempt))
         if sentence := str(self._activity):
+            sentence = sentence if self._bar.left is None else str(self._bar)
             self._spinner.update(text=Text(sentence, overflow="ellipsis", no_wrap=True))
             parts.append(self._spinner)
         return Group(*parts)
@@ -124,6 +129,9 @@ class PlainLines(Screen):
 
     def report_status(self, sentence: str) -> None:
         self._paced.report_status(sentence)
+
+    def report_left(self, seconds: float) -> None:
+        self._paced.progress.report_left(seconds)
 
     def emit(self, event: Event) -> None:
         self._state.record(event)

@@ -5,15 +5,21 @@ It must not know what the steps are.
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from greenloop.cli import render
+from greenloop_sandbox.cache import cache_folder
+from greenloop_sandbox.selftest_cache import read_json, write
 
 INTERVAL = 10.0  # seconds between two lines about one step
+LONG = 5.0  # seconds from which a step's time is worth keeping for the next time
+MOST = 100  # times that are kept
 BAR = 20  # characters
 _BEAT = re.compile(r" \(\d+ s\)$")
 
@@ -71,6 +77,23 @@ class PacedLines:
 def describe_left(seconds: float) -> str:
     """`about 40 s left`, `about 3 min left`."""
     return f"about {seconds:.0f} s left" if seconds < 100 else f"about {seconds / 60:.0f} min left"
+
+
+@contextmanager
+def timed(
+    step: str, root: Path, report_left: Callable[[float], None], clock: Callable[[], float] = time.monotonic
+) -> Iterator[None]:
+    """Reports how long a step took in this workspace the last time, and keeps its time when the context ends."""
+    file, key, began = cache_folder() / "seconds.json", f"{step} {root}", clock()
+    if isinstance(seconds := read_json(file).get(key), int | float):
+        report_left(seconds)
+    yield
+    kept = read_json(file)
+    known = kept.pop(key, None)
+    if (seconds := round(clock() - began, 1)) >= LONG:
+        kept[key] = seconds
+    if key in kept or known is not None:
+        write(file, json.dumps(dict([*kept.items()][-MOST:])).encode())
 
 
 @contextmanager

@@ -38,6 +38,9 @@ class View:
     def report_status(self, sentence: str) -> None:
         self._screen.report_status(sentence)
 
+    def report_left(self, seconds: float) -> None:
+        self._screen.report_left(seconds)
+
     def emit(self, event: Event) -> None:
         self._screen.emit(event)
 

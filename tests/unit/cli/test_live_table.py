@@ -77,6 +77,16 @@ def test_the_table_fits_every_terminal(tmp_path, width, no_color):
     assert text.count("\x1b[?25h") == text.count("\x1b[?25l") > 0  # the cursor comes back
 
 
+def test_a_long_suite_is_a_bar_with_the_time_left():
+    out, clock = io.StringIO(), Clock()
+    with LiveTable(Console(file=out, force_terminal=True, width=80), clock) as screen:
+        screen.report_status("running the suite")
+        screen.report_left(40)
+        clock.now += 10
+        screen.pause()
+    assert "█████░░░░░░░░░░░░░░░  25%, about 30 s left: running the suite" in out.getvalue()
+
+
 def test_the_file_of_a_scripted_model_is_left_out():
     assert [render.model_name(name) for name in ("scripted:/a/b", "ollama/b:1b", "local")] == [
         "scripted",

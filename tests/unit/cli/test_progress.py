@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.cli.progress import INTERVAL, PacedLines, ProgressBar
+from greenloop.cli.progress import INTERVAL, PacedLines, ProgressBar, timed
 
 
 class Clock:
@@ -51,3 +51,24 @@ def test_in_a_pipe_each_step_is_a_line_and_a_long_one_every_ten_seconds():
         "running the tests (20 s), about 22 s left",
     ]
     assert INTERVAL == 10
+
+
+def test_a_long_step_says_how_long_it_took_the_last_time(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    clock, reported = Clock(), []
+
+    def run(seconds, error=None):
+        with timed("fix", tmp_path, reported.append, clock):
+            clock.now += seconds
+            if error is not None:
+                raise error
+
+    run(30.0)  # nothing is known yet
+    run(2.0)
+    run(2.0)  # nor of a short one
+    assert reported == [30.0]
+    with pytest.raises(KeyboardInterrupt):
+        run(60.0, KeyboardInterrupt())
+    run(40.0)
+    run(40.0)
+    assert reported == [30.0, 40.0]

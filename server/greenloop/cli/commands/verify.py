@@ -31,7 +31,7 @@ from greenloop.api.workspace import find_root
 from greenloop.cli import exit_codes, gate, interrupt, options, render
 from greenloop.cli.attempt_tables import colour_diff
 from greenloop.cli.errors import print_error, print_warning
-from greenloop.cli.progress import open_progress
+from greenloop.cli.progress import open_progress, timed
 from greenloop.cli.reports import request as reports
 from greenloop.cli.verification_text import describe
 from greenloop.core.errors import GreenloopError, UsageError, WorkspaceError
@@ -230,8 +230,8 @@ def _verify_target(arguments: argparse.Namespace, cwd: Path) -> Verification:
     settings = _load_settings(arguments, root, cwd)
     if arguments.gate:  # what it writes on standard error is read by the agent
         return interrupt.run(verify(request, settings=settings))
-    with open_progress() as (report_status, report_left):
-        return interrupt.run(verify(request, settings=settings, report_status=report_status, report_left=report_left))
+    with open_progress() as (report_status, left), timed(" ".join(["verify", *request.targets]), root, left):
+        return interrupt.run(verify(request, settings=settings, report_status=report_status, report_left=left))
 
 
 def _load_settings(arguments: argparse.Namespace, root: Path, cwd: Path) -> Settings:

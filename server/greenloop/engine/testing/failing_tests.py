@@ -11,6 +11,7 @@ from pathlib import Path
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.engine.sandbox_spec import ignore_status
 from greenloop.engine.testing.run_tests import run_tests
+from greenloop.engine.timing import heartbeat
 from greenloop.localize.regions import may_change
 from greenloop.project.environment.faults import is_third_party
 from greenloop.project.settings import Settings
@@ -30,7 +31,8 @@ async def list_failing_tests(
     test at all.
     """
     try:
-        report = await run_tests(root, settings=settings, report_status=report_status)
+        async with heartbeat(report_status) as beating:
+            report = await run_tests(root, settings=settings, report_status=beating.report)
     except CannotVerifyError as error:
         raise _with_files_to_write(error, root) from error
     failing = [result.id for result in report.results if result.outcome in {"failed", "error"}]

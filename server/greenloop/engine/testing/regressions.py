@@ -13,6 +13,7 @@ from pathlib import Path
 from greenloop.core.errors import CannotVerifyError, SandboxBrokenError
 from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status, open_session
 from greenloop.engine.testing.failing_tests import refuse_unreadable
+from greenloop.engine.timing import heartbeat
 from greenloop.project import workspace
 from greenloop.project.environment.faults import find_environment_fault
 from greenloop.project.revisions.git import Repository
@@ -64,8 +65,11 @@ async def find_regressions(
             raise SandboxBrokenError(execution.broken)
         return execution
 
-    async with open_session(place, settings, report_status) as (_sandbox, session):
-        report_status("running the suite")
+    async with (
+        open_session(place, settings, report_status) as (_sandbox, session),
+        heartbeat(report_status) as beating,
+    ):
+        beating.report("running the suite")
         execution = await run(session, ())
         failing = _failing(execution, place)
         errors = collect_errors(execution)
@@ -77,7 +81,7 @@ async def find_regressions(
         files = [path for path in dict.fromkeys(named) if path in then.paths]
         outcomes: dict[str, str] = {}
         if files:
-            report_status(f"running what fails with the files of {revision}")
+            beating.report(f"running what fails with the files of {revision}")
             execution = await run(session, files, then)
             if execution.killed == "timeout":
                 raise CannotVerifyError(
