@@ -29,4 +29,4 @@ def test_the_wheel_holds_every_prompt_and_table_and_names_the_pytest_plugin(tmp_
     assert [name for name in held if name.startswith(("greenloop_lab", "lab/", "benchmarks/"))] == []
     assert "greenloop_lab" not in entry_points
     assert "[greenloop.commands]\nacp = greenloop.plugins.agents.commands.acp\n" in entry_points
-    assert "[pytest11]\ngreenloop = greenloop.pytest_plugin\n" in entry_points
+    assert "[pytest11]\ngreenloop = greenloop.plugins.pipelines.pytest_plugin\n" in entry_points

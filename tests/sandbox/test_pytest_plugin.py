@@ -111,7 +111,8 @@ def test_what_is_not_asked_for_is_not_loaded(work):
             "conftest.py": "import sys\n\n\ndef pytest_unconfigure():\n    print([n for n in sys.modules if n.startswith('greenloop')])\n"
         },
     )
-    assert "['greenloop', 'greenloop.pytest_plugin']" in run(work, "-s").stdout
+    packages = ("greenloop", "greenloop.plugins", "greenloop.plugins.pipelines")
+    assert str([*packages, "greenloop.plugins.pipelines.pytest_plugin"]) in run(work, "-s").stdout
 
 
 @pytest.mark.parametrize("words", [[], ["-x"], ["-n", "2"], ["-n", "2", "-x"], ["-s"], ["--capture=sys"]])

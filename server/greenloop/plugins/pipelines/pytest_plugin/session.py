@@ -16,7 +16,7 @@ from typing import Any, TextIO
 
 import pytest
 
-from greenloop.pytest_plugin import ALL, ASK
+from greenloop.plugins.pipelines.pytest_plugin import ALL, ASK
 
 _QUESTION = "greenloop: refine {}? [y]es, [n]o, [a]ll, [q]uit: "
 
@@ -73,7 +73,7 @@ class SessionRecorder:
 
     def _compare(self) -> None:
         request = {"root": self._root, "python": sys.executable, "phases": self._phases}
-        self._run("greenloop.pytest_plugin.compare", input=json.dumps(request))
+        self._run("greenloop.plugins.pipelines.pytest_plugin.compare", input=json.dumps(request))
 
     def _refine(self, out: TextIO, mode: str, seconds: float) -> None:
         failing = [case for case, phases in self._phases.items() if any(each["outcome"] == "failed" for each in phases)]

@@ -35,6 +35,6 @@ def pytest_configure(config: pytest.Config) -> None:
     wanted = option.refine in (ASK, ALL) or option.refine_verify
     if not wanted or option.refine == OFF or option.collectonly or hasattr(config, "workerinput"):
         return
-    from greenloop.pytest_plugin.session import SessionRecorder  # noqa: PLC0415 - only if asked for
+    from greenloop.plugins.pipelines.pytest_plugin.session import SessionRecorder  # noqa: PLC0415 - only if asked for
 
     config.pluginmanager.register(SessionRecorder(config), "greenloop-session")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from greenloop.engine.testing.run_tests import SuiteReport
-from greenloop.pytest_plugin.compare import MAX_LISTED, describe, host_outcomes
+from greenloop.plugins.pipelines.pytest_plugin.compare import MAX_LISTED, describe, host_outcomes
 from greenloop_sandbox import CaseResult, Failure
 from greenloop_sandbox.report.cases import CollectError
 

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from greenloop.pytest_plugin import session
-from greenloop.pytest_plugin.session import SessionRecorder
+from greenloop.plugins.pipelines.pytest_plugin import session
+from greenloop.plugins.pipelines.pytest_plugin.session import SessionRecorder
 
 A, B = "t.py::test_a", "t.py::test_b"
 
