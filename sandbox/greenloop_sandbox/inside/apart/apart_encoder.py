@@ -7,18 +7,27 @@ other side may call back.
 
 import collections
 import enum
-import io
 import math
 import operator
-import threading
 import types
 
 from apart_handles import Handle
 from apart_rules import FUNCTIONS, SPECIAL, CannotCross, solid_base
-from apart_values import BY_KIND, BY_VALUE, FROZEN, GROUP, attributes_of, members_of, slots_of, text_of
+from apart_values import (
+    FORMS,
+    GROUP,
+    HOLDERS,
+    PAYLOADS,
+    SEEN_AS,
+    arguments_of,
+    attributes_of,
+    flat,
+    members_of,
+    row_of,
+    slots_of,
+)
 
 MOST_OBJECTS = 400_000  # in one message
-LOCKS = {type(threading.Lock()): "Lock", type(threading.RLock()): "RLock"}
 
 
 class Encoder:
@@ -59,12 +68,16 @@ class Encoder:
         kind = type(value)
         if value is None or kind is bool or kind is str:
             return value
-        if kind is int:
-            return value if -(1 << 53) < value < 1 << 53 else ["i", hex(value)]
-        if kind is float:
-            return value if math.isfinite(value) else ["f", repr(value)]
-        by_value = BY_VALUE.get(kind) or (kind.__name__ in FROZEN and BY_VALUE[FROZEN[kind.__name__]])
-        return by_value(self, value) if by_value else self._encode_object(value, kind)
+        if (kind is int and -(1 << 53) < value < 1 << 53) or (kind is float and math.isfinite(value)):
+            return value
+        row = row_of(kind)
+        if row is not None and (row[0] != "pa" or self.peer.is_judge):
+            tag, take, _, is_plain = row
+            parts = take(value)
+            if parts is not None:
+                return [tag, *(parts if is_plain else map(self.encode, parts))]
+        seen_as = SEEN_AS.get(kind)
+        return self.encode(seen_as(value)) if seen_as else self._encode_object(value, kind)
 
     def _encode_object(self, value, kind):
         peer, rules = self.peer, self.peer.rules
@@ -83,15 +96,8 @@ class Encoder:
                 if value._name_ in kind.__members__:
                     return ["e", self.encode(kind), value._name_]
                 return ["ev", self.encode(kind), self.encode(value._value_)]
-            elif kind is types.MethodType:
-                if self._is_plain_method(value):
-                    return ["bm", self.encode(value.__self__), value.__name__]
-            else:
-                for test, encode in BY_KIND:
-                    if test(value, kind):
-                        encoded = encode(self, value)
-                        if encoded is not None:
-                            return encoded
+            elif kind is types.MethodType and self._is_plain_method(value):
+                return ["bm", self.encode(value.__self__), value.__name__]
             path = peer.path_of(value)
             number = peer.share(value, "g|%s|%s" % path if path else None)
         return ["s", self._note(number, value)]
@@ -119,25 +125,14 @@ class Encoder:
         return number
 
     def flat(self, table):
-        return [each for pair in table.items() for each in (self.encode(pair[0]), self.encode(pair[1]))]
+        return list(map(self.encode, flat(table.items())))
 
     def _state(self, value, kind):
         encode, peer = self.encode, self.peer
-        if kind is list:
-            return ["l", *map(encode, value)]
-        if kind is dict:
-            return ["d", *self.flat(value)]
-        if kind is set:
-            return ["S", *map(encode, value)]
-        if kind is bytearray:
-            return ["ba", text_of(bytes(value))]
-        if kind in LOCKS:
-            return ["lk", LOCKS[kind]]
-        if kind in (io.StringIO, io.BytesIO):
-            closed = value.closed
-            return ["io", kind.__name__, None if closed else encode(value.getvalue()), 0 if closed else value.tell()]
+        if kind in FORMS:
+            return [FORMS[kind], *map(encode, HOLDERS[kind][0](value))]
         if kind is object:
-            return ["o", encode(kind), [], None]
+            return ["o", encode(kind), [], []]
         if isinstance(value, type):
             return peer.class_state(self, value)
         if peer.is_judge and kind is types.FunctionType:
@@ -149,28 +144,9 @@ class Encoder:
             args = (value.message, tuple(value.exceptions)) if isinstance(value, GROUP) else value.args
             args, attributes = encode(args), self.flat({**members_of(value, kind), **attributes_of(value)})
             return ["x", encode(kind), args, attributes, cause, value.__suppress_context__]
-        return ["o", encode(kind), self.flat(attributes_of(value)), self._payload(value, solid_base(kind))]
-
-    def _payload(self, value, base):
-        """The part of an instance that a built-in base holds."""
-        encode = self.encode
-        if base in (object, types.SimpleNamespace):
-            return None
-        if base is collections.deque:
-            return ["t", value.maxlen, *map(encode, base.__iter__(value))]
-        if base is collections.defaultdict:
-            return ["t", encode(value.default_factory), *self.flat(dict.copy(value))]
-        if issubclass(base, dict):
-            return ["t", *[each for pair in dict.items(value) for each in map(encode, pair)]]
-        if base in (list, tuple, set, frozenset):
-            return ["t", *map(encode, base.__iter__(value))]
-        if base is str:
-            return str.__str__(value)
-        if base in (int, float):
-            return encode(base.__int__(value) if base is int else base.__float__(value))
-        if base in BY_VALUE and base.__module__ == "datetime":
-            return BY_VALUE[base](self, value)
-        return encode(bytes(value)) if base in (bytes, bytearray) else encode(complex(value))
+        base = solid_base(kind)
+        content = HOLDERS[base][0](value) if base in HOLDERS else arguments_of(value, base) if base in PAYLOADS else ()
+        return ["o", encode(kind), self.flat(attributes_of(value)), list(map(encode, content))]
 
 
 class Known:

@@ -27,6 +27,7 @@ from apart_rules import (
     module_of,
     solid_base,
 )
+from apart_values import PAYLOADS
 
 PAYLOAD_METHODS = frozenset(("__init__", "__repr__", "__str__"))
 WRAPPERS = {types.FunctionType: "", property: "property", staticmethod: "staticmethod", classmethod: "classmethod"}
@@ -54,7 +55,7 @@ class Objects:
     def is_opaque(self, value, kind):
         """Whether an object crosses as a handle, because it cannot be copied or must not be."""
         base = solid_base(kind)
-        if base is not object and base not in self.payloads and not issubclass(base, BaseException):
+        if base is not object and base not in PAYLOADS and not issubclass(base, BaseException):
             return True
         if not self.is_judge:
             return not self.rules.allows_class(kind) and not self.rules.is_mirrored(kind)
@@ -125,8 +126,8 @@ class Objects:
         function.__name__, function.__qualname__, function.__doc__, function.__module__ = name, qualname, doc, "app"
         self.keep(number, function)
         function.__defaults__, function.__kwdefaults__ = map(decoder.decode, defaults)
-        function.__annotations__ = _table(decoder, annotations)
-        vars(function).update(_table(decoder, attributes))
+        function.__annotations__ = decoder.table(annotations)
+        vars(function).update(decoder.table(attributes))
         return function
 
     # -- classes that the other side does not have ----------------------------------------------------------------
@@ -189,7 +190,7 @@ class Objects:
         give_fields(kind, fields)
         if signature is not None:
             kind.__signature__ = _signature(signature)
-        for key, value in _table(decoder, attributes).items():
+        for key, value in decoder.table(attributes).items():
             forbidden = (*FUNCTIONS, Handle, property, staticmethod, classmethod)
             if not self.is_judge or not (SPECIAL.match(key) or isinstance(value, forbidden)):
                 type.__setattr__(kind, key, value)
@@ -380,8 +381,3 @@ def closure_roots(value):
     if isinstance(value, functools.partial):
         return (value.func, *value.args, *value.keywords.values())
     return (value.__self__,) if isinstance(value, types.MethodType) else ()
-
-
-def _table(decoder, flat):
-    items = [decoder.decode(each) for each in flat]
-    return dict(zip(items[::2], items[1::2]))  # noqa: B905 - Python 3.9

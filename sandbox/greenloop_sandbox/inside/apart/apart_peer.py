@@ -11,7 +11,7 @@ import sys
 import threading
 import types
 
-from apart_decoder import PAYLOADS, Decoder
+from apart_decoder import Decoder
 from apart_encoder import Encoder
 from apart_handles import OPERATIONS, Handle
 from apart_objects import NoClass, Objects
@@ -27,8 +27,6 @@ _ANSWERS = ("return", "raise", "unfit")
 
 class Peer(Objects):
     """Common base of both sides. `wire` is a binary stream; `request` is that of `Rules`."""
-
-    payloads = PAYLOADS
 
     def __init__(self, is_judge, request, wire):
         self.is_judge, self.rules, self.wire = is_judge, Rules(is_judge, request), wire

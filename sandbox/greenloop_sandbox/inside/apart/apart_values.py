@@ -1,26 +1,28 @@
-"""Encodes values that are copied between judge and code as JSON, and reads what an instance itself holds.
+"""The types that are copied between judge and code, one row each: how a value comes apart and is put together again.
 
-Scalars are themselves, everything else is a list that begins with a tag. `apart_decoder.py` has a row for each tag.
+Scalars are themselves, everything else is a list that begins with the row's tag.
 """
 
 import array
 import base64
 import builtins
+import collections
 import datetime
 import decimal
 import fractions
 import functools
+import importlib
+import io
+import operator
 import pathlib
 import re
-import sys
+import threading
 import types
 import uuid
 import weakref
 
-from apart_rules import is_python_class, module_of
+from apart_rules import CannotCross, is_python_class, module_of
 
-# freezegun gives its own classes while time stands still.
-FROZEN = {"FakeDatetime": datetime.datetime, "FakeDate": datetime.date}
 GROUP = getattr(builtins, "BaseExceptionGroup", ())  # new in Python 3.11
 
 
@@ -62,108 +64,237 @@ def members_of(value, kind):
     return found
 
 
-def text_of(data):
-    return base64.b64encode(data).decode()
+# -- values that do not change ----------------------------------------------------------------------------------------
+
+# {type: (tag, its parts, a value of these parts)}. The parts of these are plain data.
+OF_PLAIN_DATA = {
+    int: ("i", lambda value: (hex(value),), lambda text: int(text, 16)),
+    float: ("f", lambda value: (repr(value),), float),
+    bytes: ("b", lambda value: (base64.b64encode(value).decode(),), base64.b64decode),
+    datetime.date: ("da", operator.attrgetter("year", "month", "day"), datetime.date),
+    datetime.timedelta: ("td", operator.attrgetter("days", "seconds", "microseconds"), datetime.timedelta),
+    decimal.Decimal: ("D", lambda value: (str(value),), decimal.Decimal),
+    fractions.Fraction: (
+        "F", lambda value: (hex(value.numerator), hex(value.denominator)),
+        lambda *pair: fractions.Fraction(*(int(each, 16) for each in pair)),
+    ),
+    uuid.UUID: ("U", lambda value: (value.hex,), uuid.UUID),
+    pathlib.PurePath: ("P", lambda value: (type(value).__name__, str(value)), lambda name, text: PATHS[name](text)),
+    type(...): ("ell", lambda _: (), lambda: ...),
+    type(NotImplemented): ("ni", lambda _: (), lambda: NotImplemented),
+}  # fmt: skip
+PATHS = {kind.__name__: kind for kind in (pathlib.PurePosixPath, pathlib.PureWindowsPath, pathlib.PosixPath)}
+REAL_DATETIME, REAL_TIME = datetime.datetime, datetime.time  # freezegun gives its own while time stands still
+FROZEN = {"FakeDatetime": REAL_DATETIME, "FakeDate": datetime.date}
+CLOCK = ("hour", "minute", "second", "microsecond", "tzinfo", "fold")
+BOUNDS = operator.attrgetter("start", "stop", "step")
 
 
-def _encode_datetime(encoder, value):
-    moment = [value.year, value.month, value.day, value.hour, value.minute, value.second, value.microsecond]
-    return ["dt", *moment, encoder.encode(value.tzinfo), value.fold]
+def _make_timezone(offset, name):
+    utc = datetime.timezone.utc
+    return utc if (offset, name) == (utc.utcoffset(None), utc.tzname(None)) else datetime.timezone(offset, name)
 
 
-def _encode_time(encoder, value):
-    return ["ti", value.hour, value.minute, value.second, value.microsecond, encoder.encode(value.tzinfo), value.fold]
+def _make_zone(kind, key):
+    if not (isinstance(kind, type) and any(base.__name__ == "ZoneInfo" for base in kind.__mro__)):
+        raise CannotCross("no time zone")
+    return kind(key)
 
 
-def _encode_timezone(encoder, value):
-    if value is datetime.timezone.utc:
-        return ["utc"]
-    return ["tz", encoder.encode(value.utcoffset(None)), value.tzname(None)]
-
-
-def _as_list(encoder, value):
-    return encoder.encode(list(value))
-
-
-BY_VALUE = {
-    tuple: lambda encoder, value: ["t", *map(encoder.encode, value)],
-    frozenset: lambda encoder, value: ["z", *map(encoder.encode, value)],
-    bytes: lambda _encoder, value: ["b", text_of(value)],
-    complex: lambda encoder, value: ["c", encoder.encode(value.real), encoder.encode(value.imag)],
-    range: lambda encoder, value: ["r", *map(encoder.encode, (value.start, value.stop, value.step))],
-    slice: lambda encoder, value: ["sl", *map(encoder.encode, (value.start, value.stop, value.step))],
-    datetime.datetime: _encode_datetime,
-    datetime.date: lambda _encoder, value: ["da", value.year, value.month, value.day],
-    datetime.time: _encode_time,
-    datetime.timedelta: lambda _encoder, value: ["td", value.days, value.seconds, value.microseconds],
-    datetime.timezone: _encode_timezone,
-    decimal.Decimal: lambda _encoder, value: ["D", str(value)],
-    fractions.Fraction: lambda _encoder, value: ["F", hex(value.numerator), hex(value.denominator)],
-    uuid.UUID: lambda _encoder, value: ["U", value.hex],
-    type(...): lambda _encoder, _value: ["ell"],
-    type(NotImplemented): lambda _encoder, _value: ["ni"],
-    types.MappingProxyType: lambda encoder, value: ["mp", encoder.encode(dict(value))],
-    array.array: lambda _encoder, value: ["ar", value.typecode, text_of(value.tobytes())],
-    memoryview: lambda _encoder, value: ["mv", text_of(value.tobytes())],
-    types.TracebackType: lambda _encoder, _value: None,  # it leads to the frames of the other side
-    type({}.keys()): _as_list,
-    type({}.values()): _as_list,
-    type({}.items()): _as_list,
-}
-
-
-def _encode_numpy(encoder, value):
-    numpy = sys.modules["numpy"]
-    if type(value) is numpy.ndarray:
-        if value.dtype.hasobject:
-            return ["npo", list(value.shape), *map(encoder.encode, value.ravel().tolist())]
-        return (
-            ["np", value.dtype.str, list(value.shape), text_of(value.tobytes())] if value.dtype.names is None else None
-        )
-    return ["nps", value.dtype.str, text_of(value.tobytes())] if isinstance(value, numpy.generic) else None
-
-
-def _encode_pandas(encoder, value):
-    pandas = sys.modules["pandas"]
-    if isinstance(value, pandas.DataFrame):
-        columns = [_encode_pandas(encoder, value.iloc[:, place])[2] for place in range(value.shape[1])]
-        return ["pdf", _encode_pandas(encoder, value.index), _encode_pandas(encoder, value.columns), *columns]
-    array = value.to_numpy()
-    held = _encode_numpy(encoder, array) if module_of(type(array)) == "numpy" else None
-    form = [str(value.dtype), held, encoder.encode(value.name)]
-    return ["pi", *form] if isinstance(value, pandas.Index) else ["ps", _encode_pandas(encoder, value.index), form]
-
-
-def _encode_descriptor(encoder, value):
-    parts = (value.fget, value.fset, value.fdel) if type(value) is property else (value.__func__,)
-    return ["de", type(value).__name__, *map(encoder.encode, parts)]
-
-
-def _encode_partial(encoder, value):
-    """For the judge's partials alone: those of the code stay handles, and the judge calls none of its functions."""
-    if not encoder.peer.is_judge:
+def _take_array(value):
+    if value.dtype.names is not None:
         return None
-    return ["pa", encoder.encode(value.func), encoder.encode(value.args), *encoder.flat(value.keywords)]
+    if value.dtype.hasobject:
+        return (None, value.shape, *value.ravel().tolist())
+    return (value.dtype.str, value.shape if type(value).__name__ == "ndarray" else None, value.tobytes())
 
 
-# Other types: (test of value and type, encoder), tried in this order. An encoder may decline by returning None.
-BY_KIND = (
-    (lambda value, kind: kind is functools.partial, _encode_partial),
-    (lambda _, kind: kind is re.Pattern, lambda e, value: ["re", e.encode(value.pattern), value.flags]),
-    (lambda _, kind: issubclass(kind, pathlib.PurePath), lambda _e, value: ["P", type(value).__name__, str(value)]),
-    (
-        lambda _, kind: any(base.__name__ == "ZoneInfo" for base in kind.__mro__),
-        lambda e, value: ["zi", e.encode(type(value)), value.key],
+def _make_array(kind, shape, *content):
+    numpy = importlib.import_module("numpy")
+    if kind is None:
+        made = numpy.empty(len(content), dtype=object)
+        for place, each in enumerate(content):
+            made[place] = each
+        return made.reshape(shape)
+    if type(kind) is not str or numpy.dtype(kind).hasobject:
+        raise CannotCross("objects in an array")
+    raw = numpy.frombuffer(content[0], dtype=numpy.dtype(kind)).copy()
+    return raw[0] if shape is None else raw.reshape(shape)
+
+
+def _take_table(value):
+    """(index, columns, data of each column), where each but the data may be missing."""
+    column = lambda each: (str(each.dtype), each.to_numpy(), each.name)  # noqa: E731
+    if not hasattr(value, "index"):
+        return (None, None, column(value))
+    if value.ndim == 1:
+        return (column(value.index), None, column(value))
+    columns = [column(value.iloc[:, place]) for place in range(value.shape[1])]
+    return (column(value.index), column(value.columns), *columns)
+
+
+def _make_table(index, names, *columns):
+    pandas = importlib.import_module("pandas")
+
+    def column(make, form, **keywords):
+        kind, data, name = form
+        return make(data, name=name, dtype=None if kind == "object" else str(kind), **keywords)
+
+    if index is None:
+        return column(pandas.Index, columns[0])
+    index = column(pandas.Index, index)
+    made = [column(pandas.Series, each, index=index) for each in columns]
+    if names is None:
+        return made[0]
+    frame = pandas.DataFrame(dict(enumerate(made)), index=index)
+    frame.columns = column(pandas.Index, names)
+    return frame
+
+
+# The parts of these are values.
+OF_VALUES = {
+    tuple: ("t", tuple, lambda *items: items),
+    frozenset: ("z", tuple, lambda *items: frozenset(items)),
+    complex: ("c", operator.attrgetter("real", "imag"), complex),
+    range: ("r", BOUNDS, range),
+    slice: ("sl", BOUNDS, slice),
+    REAL_DATETIME: (
+        "dt", operator.attrgetter("year", "month", "day", *CLOCK),
+        lambda *parts: REAL_DATETIME(*parts[:-1], fold=parts[-1]),
     ),
-    (lambda _, kind: kind.__module__ == "numpy", _encode_numpy),
-    (
-        lambda _, kind: module_of(kind) == "pandas" and kind.__name__ in ("DataFrame", "Series", "Index", "RangeIndex"),
-        _encode_pandas,
+    REAL_TIME: ("ti", operator.attrgetter(*CLOCK), lambda *parts: REAL_TIME(*parts[:-1], fold=parts[-1])),
+    datetime.timezone: ("tz", lambda value: (value.utcoffset(None), value.tzname(None)), _make_timezone),
+    re.Pattern: (
+        "re", operator.attrgetter("pattern", "flags"),
+        lambda text, flags: re.compile(text, flags & ~re.DEBUG),
     ),
-    (lambda _, kind: kind in (property, staticmethod, classmethod), _encode_descriptor),
-    (lambda _, kind: issubclass(kind, weakref.ref), lambda e, value: ["wr", e.encode(value())]),
-    (
-        lambda _, kind: kind is types.GenericAlias,
-        lambda e, value: ["ga", e.encode(value.__origin__), e.encode(value.__args__)],
+    array.array: ("ar", lambda value: (value.typecode, value.tobytes()), array.array),
+    memoryview: ("mv", lambda value: (value.tobytes(),), memoryview),
+    types.MappingProxyType: ("mp", lambda value: (dict(value),), types.MappingProxyType),
+    types.GenericAlias: ("ga", operator.attrgetter("__origin__", "__args__"), types.GenericAlias),
+    property: ("property", operator.attrgetter("fget", "fset", "fdel"), property),
+    staticmethod: ("staticmethod", lambda value: (value.__func__,), staticmethod),
+    classmethod: ("classmethod", lambda value: (value.__func__,), classmethod),
+    weakref.ref: ("wr", lambda value: (value(),), lambda owner: None if owner is None else weakref.ref(owner)),
+    # The judge's alone: those of the code stay handles, and the judge calls none of its functions.
+    functools.partial: (
+        "pa", lambda value: (value.func, value.args, *flat(value.keywords.items())),
+        lambda function, args, *keywords: functools.partial(function, *args, **pairs(keywords)),
     ),
-)
+    "zoneinfo": ("zi", lambda value: (type(value), value.key), _make_zone),
+    "numpy": ("np", _take_array, _make_array),
+    "pandas": ("pd", _take_table, _make_table),
+}  # fmt: skip
+ROWS = {kind: (*row, False) for kind, row in OF_VALUES.items()}
+ROWS.update((kind, (*row, True)) for kind, row in OF_PLAIN_DATA.items())
+BY_TAG = {row[0]: row for row in ROWS.values()}
+# Of these another value crosses; a traceback leads to the frames of the other side.
+SEEN_AS = {type({}.keys()): list, type({}.values()): list, type({}.items()): list, types.TracebackType: lambda _: None}
+
+
+@functools.lru_cache(maxsize=None)
+def row_of(kind):
+    """(tag, taking apart, making, whether the parts are plain data) of a type; None of one without a row."""
+    key = FROZEN.get(kind.__name__, kind)
+    for family in (pathlib.PurePath, weakref.ref):
+        key = family if issubclass(kind, family) else key
+    names = [base.__name__ for base in kind.__mro__]
+    if "ZoneInfo" in names:
+        key = "zoneinfo"
+    elif kind.__module__ == "numpy" and (names[0] == "ndarray" or "generic" in names):
+        key = "numpy"
+    elif module_of(kind) == "pandas" and names[0] in ("DataFrame", "Series", "Index", "RangeIndex"):
+        key = "pandas"
+    return ROWS.get(key)
+
+
+# -- containers, and the content of a subclass of a built-in type -----------------------------------------------------
+
+
+def pairs(content):
+    return dict(zip(content[::2], content[1::2]))  # noqa: B905 - Python 3.9
+
+
+def flat(items):
+    return [each for pair in items for each in pair]
+
+
+def _table(base):
+    def fill(value, content):
+        base.clear(value)
+        for key, held in pairs(content).items():
+            base.__setitem__(value, key, held)
+
+    return lambda value: flat(base.items(value)), fill
+
+
+def _fill_set(value, items):
+    set.clear(value)
+    set.update(value, items)
+
+
+def _fill_defaultdict(value, content):
+    value.default_factory = content[0]
+    HOLDERS[dict][1](value, content[1:])
+
+
+def _take_stream(value):
+    return (None, 0) if value.closed else (value.getvalue(), value.tell())
+
+
+def _fill_stream(value, content):
+    text, place = content
+    if text is None:
+        value.close()
+        return
+    if value.getvalue() != text:
+        value.seek(0)
+        value.truncate()
+        value.write(text)
+    value.seek(place)
+
+
+# {type: (its content, taking over such a content)}
+HOLDERS = {
+    list: (list.__iter__, lambda value, items: list.__setitem__(value, slice(None), items)),
+    dict: _table(dict),
+    set: (set.__iter__, _fill_set),
+    bytearray: (lambda value: (bytes(value),), lambda value, held: bytearray.__setitem__(value, slice(None), *held)),
+    collections.OrderedDict: _table(collections.OrderedDict),
+    collections.defaultdict: (lambda value: [value.default_factory, *flat(dict.items(value))], _fill_defaultdict),
+    collections.deque: (
+        lambda value: [value.maxlen, *collections.deque.__iter__(value)],
+        lambda value, content: collections.deque.__init__(value, content[1:], content[0]),
+    ),
+    types.SimpleNamespace: (lambda _: (), lambda *_: None),
+    io.StringIO: (_take_stream, _fill_stream),
+    io.BytesIO: (_take_stream, _fill_stream),
+    type(threading.Lock()): (lambda _: (), lambda *_: None),
+    type(threading.RLock()): (lambda _: (), lambda *_: None),
+}  # fmt: skip
+# These have a form of their own.
+FORMS = {
+    list: "l", dict: "d", set: "S", bytearray: "ba", io.StringIO: "st", io.BytesIO: "sb",
+    type(threading.Lock()): "lk", type(threading.RLock()): "rl",
+}  # fmt: skip
+MADE_OF = {form: kind for kind, form in FORMS.items()}
+MADE_OF.update(lk=threading.Lock, rl=threading.RLock)
+UNCHANGING = frozenset((
+    tuple, frozenset, str, int, float, bytes, complex, REAL_DATETIME, datetime.date, REAL_TIME, datetime.timedelta,
+))  # fmt: skip
+# Built-in bases whose subclasses are rebuilt from a content and attributes.
+PAYLOADS = (HOLDERS.keys() - FORMS.keys()) | UNCHANGING | {list, dict, set, bytearray}
+
+
+def arguments_of(value, base):
+    """The arguments that make the content of an instance of a subclass of such a base."""
+    if base in ROWS and base.__module__ == "datetime":
+        return ROWS[base][1](value)
+    return (tuple(frozenset.__iter__(value)),) if base is frozenset else base.__getnewargs__(value)
+
+
+def make_subclass(kind, base, arguments):
+    *arguments, last = arguments
+    if base in (REAL_DATETIME, REAL_TIME):
+        return base.__new__(kind, *arguments, fold=last)
+    return base.__new__(kind, *arguments, last)

@@ -71,8 +71,8 @@ def test_a_container_keeps_its_kind():
 
 # -- whatever it is told ------------------------------------------------------------------------------------------------
 
-TAGS = sorted(apart["apart_decoder"].BY_TAG)
-FORMS = ["l", "d", "S", "ba", "lk", "io", "h", "fn", "C", "o", "x", "zz"]
+TAGS = sorted([*apart["apart_values"].BY_TAG, *apart["apart_decoder"].NAMES])
+FORMS = ["l", "d", "S", "ba", "lk", "st", "h", "fn", "C", "o", "x", "zz"]
 NUMBERS = ["c1", "c2", "j1", "j2", "g|shop|REGISTRY", "g|os|system", "g|a", ""]
 WORDS = st.sampled_from(
     ["shop", "builtins", "os", "Plain", "Item", "Color", "Basket", "Missing", "Slotted", "total", "RED", "__class__",
