@@ -46,7 +46,7 @@ async def taught(session: _resident.ResidentSession, *selectors: str) -> _reside
     await ran(session, baseline=True, selectors=selectors or ("test_m.py",))
     assert session._learning is not None
     await session._learning
-    return session._warmup
+    return session.warmup
 
 
 @pytest.mark.story("a sandbox stays for a session")
@@ -65,8 +65,8 @@ async def test_a_file_that_is_saved_before_it_has_learnt_says_nothing_against_th
     await ran(session, baseline=True)
     (session._spec.root / "m.py").write_text("v = 2\n")
     await session._learning
-    assert session._warmup.session_allowed
-    assert session._warmup.agreed_selectors == {"test_m.py", "test_m.py::test_a", "test_m.py::test_b"}
+    assert session.warmup.session_allowed
+    assert session.warmup.agreed_selectors == {"test_m.py", "test_m.py::test_a", "test_m.py::test_b"}
     assert await ran(session) == {"test_a": "failed", "test_b": "passed"}
 
 
@@ -132,7 +132,7 @@ async def test_hooks_of_conftests_run_as_in_a_fresh_pytest(session):
     fresh = re.findall(r"seen \w+", (await session.run(run)).output)
     await taught(session)
     again = re.findall(r"seen \w+", (await session.run(run)).output)
-    assert session._warmup.agreed_selectors
+    assert session.warmup.agreed_selectors
     assert len(fresh) == 5
     assert sorted(again) == sorted(fresh)
 
@@ -179,7 +179,7 @@ async def test_slow_packages_are_imported_before_the_fork_and_those_with_threads
             re.search(r"\d+\.\d+", (await session.run(TestRun(selectors=("test_p.py",)))).output)[0] for _ in range(2)
         }
         assert len(stamps) == 1
-        assert session._warmup.modules == ["greenloop_slow"]
+        assert session.warmup.modules == ["greenloop_slow"]
     finally:
         for path in written:
             path.unlink()

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from greenloop_sandbox import payload
 from greenloop_sandbox.backends import _seccomp
 from greenloop_sandbox.backends._supervisor import SupervisorError, read_execution, run_request
-from greenloop_sandbox.backends._warmup import PREPARE_SECONDS, Warmup, is_suspicious, rehearsal
+from greenloop_sandbox.backends._warmup import PREPARE_SECONDS, WarmSession, Warmup, is_suspicious
 from greenloop_sandbox.container import project_metadata, upload
 from greenloop_sandbox.container.connection import ContainerConnection, ContainerError
 from greenloop_sandbox.container.engine import Engine
@@ -54,7 +54,7 @@ def in_thread(work: Callable[..., T], *arguments: Any, pool: ThreadPoolExecutor 
 
 
 @dataclass(kw_only=True)
-class ContainerSession:
+class ContainerSession(WarmSession):
     """An open container. A run that is cancelled or finds it broken removes it; the next run opens another one."""
 
     engine: Engine
@@ -66,54 +66,50 @@ class ContainerSession:
     _runs: int = 0
     _scanned_at: float = 0.0
     _configuration_stamps: tuple[object, ...] = ()
-    _learning: asyncio.Task[None] | None = None
     _connection: ContainerConnection | None = None
     _uploaded: upload.WorkspaceUpload = field(default_factory=upload.WorkspaceUpload)
-    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _abandoned: asyncio.Future[Execution] | None = None
+    _one_run: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _abandoned: asyncio.Future[Any] | None = None
     _background: set[asyncio.Future[None]] = field(default_factory=set)
 
-    async def run(self, run: TestRun) -> Execution:
-        """Runs once. Never raises for what a candidate, the container or the engine does; cancelling kills the run."""
-        async with self._lock:
-            await self._await_abandoned()
-            stop_event = threading.Event()
-            work = in_thread(self._run, run, stop_event.is_set)
-            try:
-                execution = await asyncio.shield(work)
-            except asyncio.CancelledError:
-                stop_event.set()
-                await self._abandon(work)
-                raise
-        if run.baseline and run.hash_seed == 0 and not execution.broken:
-            self._learning = asyncio.create_task(self._learn(run, execution, self._learning))
-            await asyncio.sleep(0)  # it takes the lock before the next run, which is faster after it
-        return execution
+    @property
+    def failures(self) -> tuple[type[Exception], ...]:  # type: ignore[override]
+        return _failures()
 
-    async def _learn(self, run: TestRun, execution: Execution, before: asyncio.Task[None] | None) -> None:
-        """Learns from a run of the user's own code, before the next run."""
-        if before is not None:
-            await asyncio.gather(before, return_exceptions=True)
-        async with self._lock:
-            await self._await_abandoned()
-            work = in_thread(self._learn_from, run, execution)
-            try:
-                await asyncio.shield(work)
-            except asyncio.CancelledError:
-                self._abandoned = asyncio.ensure_future(_await_as_run(work))
-                raise
+    def _lock(self, seed: int) -> asyncio.Lock:  # noqa: ARG002 - there is one container
+        return self._one_run
+
+    async def _run_once(self, run: TestRun, *, prepared_session: bool) -> Execution:
+        stop_event = threading.Event()
+        return await self._work(stop_event, self._run, run, stop_event.is_set, prepared_session)
+
+    async def _prepare(self, names: Sequence[str]) -> bool:
+        return await self._work(threading.Event(), self._prepare_session, names)
+
+    async def _discard(self) -> None:
+        await in_thread(self.end)
+
+    async def _work(self, stop_event: threading.Event, work: Callable[..., T], *arguments: Any) -> T:
+        """Does blocking work in a thread; cancelling it kills the container."""
+        await self._await_abandoned()
+        future = in_thread(work, *arguments)
+        try:
+            return await asyncio.shield(future)
+        except asyncio.CancelledError:
+            stop_event.set()
+            await self._abandon(future)
+            raise
 
     async def warm(self) -> None:
         """Starts the supervisor and uploads the workspace."""
-        async with self._lock:
+        async with self._one_run:
             await self._await_abandoned()
             with contextlib.suppress(*_failures()):
                 await in_thread(self.prepare, 0)
 
     async def close(self) -> None:
         """Removes the container; returns when it is gone."""
-        if self._learning is not None:
-            self._learning.cancel()
+        await self._stop_learning()
         connection, self._connection = self._connection, None
         if connection is not None:
             self._start_in_background(in_thread(connection.close, pool=CLOSE_THREADS))
@@ -125,12 +121,12 @@ class ContainerSession:
 
     async def pause(self) -> None:
         """Pauses the container until the next run, which resumes it. Does nothing without a container."""
-        async with self._lock:
+        async with self._one_run:
             await self._await_abandoned()
             if self._connection is not None:
                 await in_thread(self._pause)
 
-    async def _abandon(self, work: asyncio.Future[Execution]) -> None:
+    async def _abandon(self, work: asyncio.Future[Any]) -> None:
         """Kills the container and waits for it, but not for an engine that hangs."""
         self._abandoned = work
         connection, self._connection = self._connection, None
@@ -212,34 +208,9 @@ class ContainerSession:
         self.end()
         return False
 
-    def _learn_from(self, run: TestRun, execution: Execution) -> None:
-        """Learns from a run of the user's own code; when that fails, the session works without."""
-        try:
-            packages, can_rehearse = self.warmup.new_packages(execution), self.warmup.should_rehearse(run, execution)
-            if not packages and not can_rehearse:
-                return
-            if (
-                not self._send_prepare(self.prepare(0), packages, trial=True)
-                or self._connection is None
-                or not self._connection.session
-            ):
-                return
-            if can_rehearse and not self._sessions_agree(run, execution):
-                self.end()
-        except _failures() as problem:
-            log.info("The sandbox could not be prepared (%s); it works without.", problem)
-            self.warmup.session_allowed = False
-            self.end()
-
-    def _sessions_agree(self, run: TestRun, execution: Execution) -> bool:
-        """False where a pytest session opened before the fork certainly gives other outcomes."""
-        with_session = self.run_once(rehearsal(run), prepared_session=True)
-        if self.warmup.record_comparison(run, execution, with_session):
-            return True
-        repeated = self.run_once(rehearsal(run), prepared_session=False)
-        return self.warmup.record_comparison(run, repeated, with_session) or not self.warmup.record_failure(
-            execution, repeated
-        )
+    def _prepare_session(self, names: Sequence[str]) -> bool:
+        is_usable = self._send_prepare(self.prepare(0), names, trial=True)
+        return is_usable and self._connection is not None and self._connection.session
 
     def _is_outdated(self, current: upload.WorkspaceUpload) -> bool:
         """Whether the container must be replaced: deleted files must not stay importable, and its memory is fixed."""
@@ -266,9 +237,9 @@ class ContainerSession:
         self._uploaded = current
 
     def run_once(
-        self, run: TestRun, should_stop: Callable[[], bool] = bool, *, prepared_session: bool = False
+        self, run: TestRun, should_stop: Callable[[], bool] = bool, prepared_session: bool = False
     ) -> Execution:
-        """Runs once in the prepared container; `session`: in a prepared pytest session.
+        """Runs once in the prepared container; `prepared_session`: in a prepared pytest session.
 
         Raises `ContainerError`, `SupervisorError`, `CannotVerifyError`.
         """
@@ -278,10 +249,8 @@ class ContainerSession:
         if should_stop():
             raise ContainerError("The run was cancelled.")
         key = secrets.token_bytes(32)
-        prepared_session = connection.session and (prepared_session or self.warmup.may_use_session(run))
-        reply = connection.ask(
-            _request(connection, self.spec, run, key, session=prepared_session), run.seconds + GRACE_SECONDS
-        )
+        request = _request(connection, self.spec, run, key, session=prepared_session and connection.session)
+        reply = connection.ask(request, run.seconds + GRACE_SECONDS)
         if reply["kind"] != "done":
             raise ContainerError(str(reply.get("reason") or f"The supervisor answered {reply['kind']!r}."))
         self._runs += 1
@@ -304,9 +273,9 @@ class ContainerSession:
             log.info("%s", problem)
             self.end()
 
-    def _run(self, run: TestRun, should_stop: Callable[[], bool]) -> Execution:
+    def _run(self, run: TestRun, should_stop: Callable[[], bool], prepared_session: bool) -> Execution:
         try:
-            return self.run_once(run, should_stop)
+            return self.run_once(run, should_stop, prepared_session)
         except _failures() as problem:
             self.end()
             return Execution(broken=str(problem))
@@ -334,12 +303,6 @@ class ContainerSession:
 def _failures() -> tuple[type[Exception], ...]:
     """Why a container or its supervisor may be of no use any more."""
     return (ContainerError, SupervisorError, CannotVerifyError, OSError, payload.protocol().ProtocolError)
-
-
-async def _await_as_run(work: asyncio.Future[None]) -> Execution:
-    """Wraps the work of a thread so that it can be awaited like a run's."""
-    await work
-    return Execution()
 
 
 def inside_path(root: Path) -> str:

@@ -22,7 +22,7 @@ from greenloop_sandbox.backends import _identity, _masking, _mounts, _seccomp, _
 from greenloop_sandbox.backends._bwrap_binary import Binary, kernel_version
 from greenloop_sandbox.backends._launch import open_arguments, staged_command, staged_read_only
 from greenloop_sandbox.backends._one_shot import OneShotSession
-from greenloop_sandbox.backends._warmup import PREPARE_SECONDS, Stamp, Warmup, is_suspicious, rehearsal
+from greenloop_sandbox.backends._warmup import PREPARE_SECONDS, Stamp, WarmSession, Warmup, is_suspicious
 from greenloop_sandbox.errors import CannotVerifyError
 from greenloop_sandbox.pytest_files import CONFIGURATION
 from greenloop_sandbox.records import Execution, SandboxSpec, TestRun
@@ -44,17 +44,18 @@ class SandboxInstance:
     runs: int = 0
 
 
-class ResidentSession:
+class ResidentSession(WarmSession):
     """An open sandbox for one workspace. Runs with the same hash seed run one after the other."""
+
+    failures = (_supervisor.SupervisorError, OSError)
 
     def __init__(
         self, spec: SandboxSpec, binary: Binary, identity: _identity.Identity, warmup: Warmup, one_shot: OneShotSession
     ) -> None:
-        self._spec, self._binary, self._identity, self._warmup = spec, binary, identity, warmup
+        self._spec, self._binary, self._identity, self.warmup = spec, binary, identity, warmup
         self._scanner = _masking.WorkspaceScanner(spec)
         self._instances: dict[int, SandboxInstance] = {}
         self._locks: dict[int, asyncio.Lock] = {}
-        self._learning: asyncio.Task[None] | None = None
         self._one_shot, self._uses_one_shot = one_shot, False
 
     @property
@@ -65,15 +66,8 @@ class ResidentSession:
         """Runs the tests. A failure of the sandbox itself is reported in `Execution.broken`."""
         if self._uses_one_shot:
             return await self._one_shot.run(run)
-        async with self._lock(run.hash_seed):
-            execution = await self._run_once(run, prepared_session=self._warmup.may_use_session(run))
-        if self._uses_one_shot:
-            return await self._one_shot.run(run)
-        if run.baseline and run.hash_seed == 0 and not execution.broken:
-            previous = self._learning
-            self._learning = asyncio.create_task(self._learn(run, execution, previous))
-            await asyncio.sleep(0)  # it takes the lock before the next run, which is faster after it
-        return execution
+        execution = await super().run(run)
+        return await self._one_shot.run(run) if self._uses_one_shot else execution
 
     async def warm(self) -> None:
         """Builds the sandbox ahead of the first run. Never raises: the first run reports what is wrong."""
@@ -89,9 +83,7 @@ class ResidentSession:
 
     async def close(self) -> None:
         """Takes every instance down; nothing is left on the host."""
-        if self._learning is not None:
-            self._learning.cancel()
-            await asyncio.gather(self._learning, return_exceptions=True)
+        await self._stop_learning()
         await asyncio.gather(*(self._stop_instance(seed) for seed in tuple(self._instances)))
         await self._one_shot.close()
 
@@ -205,9 +197,9 @@ class ResidentSession:
 
     async def _prepare_new(self, instance: SandboxInstance) -> None:
         """Prepares a new instance with what earlier ones have learnt."""
-        self._warmup.reset_if_changed(instance.stamp[1:2])
-        if self._warmup.is_useful:
-            await self._prepare(instance, self._warmup.modules, trial=False)
+        self.warmup.reset_if_changed(instance.stamp[1:2])
+        if self.warmup.is_useful:
+            await self._send_prepare(instance, self.warmup.modules, trial=False)
 
     async def _stop_instance(self, seed: int) -> None:
         instance = self._instances.pop(seed, None)
@@ -216,54 +208,25 @@ class ResidentSession:
 
     # -- learning ---------------------------------------------------------------------------------------------------
 
-    async def _learn(self, run: TestRun, execution: Execution, before: asyncio.Task[None] | None) -> None:
-        """After a run of the user's own code: imports what it needed, and tests whether a prepared session agrees."""
-        if before is not None:
-            await asyncio.gather(before, return_exceptions=True)
-        warmup = self._warmup
-        packages, can_rehearse = warmup.new_packages(execution), warmup.should_rehearse(run, execution)
-        if not packages and not can_rehearse:
-            return
-        async with self._lock(0):
-            instance = self._instances.get(0)
-            if instance is None:
-                return
-            try:
-                should_compare = (
-                    await self._prepare(instance, packages, trial=True) and instance.has_session and can_rehearse
-                )
-                if should_compare and not await self._sessions_agree(run, execution):
-                    await self._stop_instance(0)
-            except (_supervisor.SupervisorError, OSError) as error:
-                log.info("The sandbox could not be prepared (%s); it works without.", error)
-                warmup.session_allowed = False
-                await self._stop_instance(0)
-            except BaseException:
-                await asyncio.shield(self._stop_instance(0))
-                raise
+    async def _prepare(self, names: Sequence[str]) -> bool:
+        instance = self._instances.get(0)
+        return instance is not None and await self._send_prepare(instance, names, trial=True) and instance.has_session
 
-    async def _sessions_agree(self, run: TestRun, execution: Execution) -> bool:
-        """False where a pytest session opened before the fork certainly gives other outcomes."""
-        with_session = await self._run_once(rehearsal(run), prepared_session=True)
-        if self._warmup.record_comparison(run, execution, with_session):
-            return True
-        repeated = await self._run_once(rehearsal(run), prepared_session=False)
-        return self._warmup.record_comparison(run, repeated, with_session) or not self._warmup.record_failure(
-            execution, repeated
-        )
+    async def _discard(self) -> None:
+        await self._stop_instance(0)
 
-    async def _prepare(self, instance: SandboxInstance, names: Sequence[str], *, trial: bool) -> bool:
+    async def _send_prepare(self, instance: SandboxInstance, names: Sequence[str], *, trial: bool) -> bool:
         """Sends a prepare request. False: it spoilt the supervisor, which was ended. Raises `SupervisorError`."""
         request = payload.protocol().prepare_request(
             str(self._spec.root),
             names,
-            rewritten=self._warmup.rewritten,
+            rewritten=self.warmup.rewritten,
             trial=trial,
-            session=self._warmup.session_allowed,
+            session=self.warmup.session_allowed,
         )
         reply = await instance.supervisor.ask(request, "prepared", PREPARE_SECONDS)
         instance.has_session = bool(reply["session"])
-        if self._warmup.record_prepared(names, reply):
+        if self.warmup.record_prepared(names, reply):
             return True
         for seed in [seed for seed, other in self._instances.items() if other is instance]:
             await self._stop_instance(seed)

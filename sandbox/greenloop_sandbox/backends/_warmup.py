@@ -6,7 +6,9 @@ fork gives the same outcomes as a fresh one.
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -115,6 +117,74 @@ class Warmup:
         log.info("A pytest session opened before the fork does not agree here; it is not used.")
         self.session_allowed = False
         return True
+
+
+class WarmSession(ABC):
+    """An open sandbox that learns from runs of the user's own code; runs with one hash seed follow one another."""
+
+    warmup: Warmup
+    failures: tuple[type[Exception], ...]  # of a sandbox that is of no use any more
+    _learning: asyncio.Task[None] | None = None
+
+    @abstractmethod
+    def _lock(self, seed: int) -> asyncio.Lock:
+        """The lock that a run with this hash seed holds."""
+
+    @abstractmethod
+    async def _run_once(self, run: TestRun, *, prepared_session: bool) -> Execution:
+        """Runs the tests, in a pytest session opened before the fork where there is one and it may be used."""
+
+    @abstractmethod
+    async def _prepare(self, names: Sequence[str]) -> bool:
+        """Imports these packages before the fork, and opens a pytest session; False: there is none."""
+
+    @abstractmethod
+    async def _discard(self) -> None:
+        """Ends the sandbox that was prepared."""
+
+    async def run(self, run: TestRun) -> Execution:
+        """Runs the tests. A failure of the sandbox itself is reported in `Execution.broken`; cancelling kills them."""
+        async with self._lock(run.hash_seed):
+            execution = await self._run_once(run, prepared_session=self.warmup.may_use_session(run))
+        if run.baseline and run.hash_seed == 0 and not execution.broken:
+            self._learning = asyncio.create_task(self._learn(run, execution, self._learning))
+            await asyncio.sleep(0)  # it takes the lock before the next run, which is faster after it
+        return execution
+
+    async def _learn(self, run: TestRun, execution: Execution, before: asyncio.Task[None] | None) -> None:
+        """After a run of the user's own code: imports what it needed, and tests whether a prepared session agrees."""
+        if before is not None:
+            await asyncio.gather(before, return_exceptions=True)
+        packages, can_rehearse = self.warmup.new_packages(execution), self.warmup.should_rehearse(run, execution)
+        if not packages and not can_rehearse:
+            return
+        async with self._lock(0):
+            try:
+                should_compare = await self._prepare(packages) and can_rehearse
+                if should_compare and not await self._sessions_agree(run, execution):
+                    await self._discard()
+            except self.failures as error:
+                log.info("The sandbox could not be prepared (%s); it works without.", error)
+                self.warmup.session_allowed = False
+                await self._discard()
+            except BaseException:
+                await asyncio.shield(self._discard())
+                raise
+
+    async def _sessions_agree(self, run: TestRun, execution: Execution) -> bool:
+        """False where a pytest session opened before the fork certainly gives other outcomes."""
+        with_session = await self._run_once(rehearsal(run), prepared_session=True)
+        if self.warmup.record_comparison(run, execution, with_session):
+            return True
+        repeated = await self._run_once(rehearsal(run), prepared_session=False)
+        return self.warmup.record_comparison(run, repeated, with_session) or not self.warmup.record_failure(
+            execution, repeated
+        )
+
+    async def _stop_learning(self) -> None:
+        if self._learning is not None:
+            self._learning.cancel()
+            await asyncio.gather(self._learning, return_exceptions=True)
 
 
 def rehearsal(run: TestRun) -> TestRun:
