@@ -9,7 +9,7 @@ import builtins
 import os
 import re
 
-from apart_code import named_nodes
+from apart_modules import named_nodes
 from apart_rules import NEVER, STANDARD, is_test_path
 
 MOST_BYTES = 32 << 20  # of sources that are read to find names

@@ -6,9 +6,9 @@ It must not know how values cross.
 import os
 import pathlib
 
-from apart_code import is_plain
 from apart_handles import Handle
 from apart_operands import Operands
+from apart_rules import is_plain
 from apart_wrong import CHANCE, copy_of, is_same, perturbed, wrong_operands
 
 MOST_SEEN = 500  # values that are kept as wrong operands
@@ -143,6 +143,12 @@ class Evidence:
         if args and operation not in ("exit", "call", "getitem"):
             self._record.asked.add("%s of an object of the code" % operation)
             return self.given(OPERATORS, result)
+        return result
+
+    async def await_handle(self, operation, handle, args=()):
+        result = await super().await_handle(operation, handle, args)
+        if operation == "aexit" and result:
+            self.note_swallowed(args[1])
         return result
 
     def _note_values(self, args):

@@ -43,16 +43,16 @@ class LentHandle(Handle):
         return self is other or self._apart_peer.ask_handle("eq", self, (other,))
 
 
-AWAITED = ("anext", "aenter", "aexit")
+AWAITED = ("await", "anext", "aenter", "aexit")
 
 
 def _forward(operation):
     if operation == "call":
         return lambda self, *args, **keywords: self._apart_peer.ask_handle("call", self, args, keywords)
     if operation == "await":
-        return lambda self: self._apart_peer.await_handle(self).__await__()
+        return lambda self: self._apart_peer.await_handle(operation, self).__await__()
     if operation in AWAITED:
-        return lambda self, *args: self._apart_peer.await_handle(self._apart_peer.ask_handle(operation, self, args))
+        return lambda self, *args: self._apart_peer.await_handle(operation, self, args)
     return lambda self, *args: self._apart_peer.ask_handle(operation, self, args)
 
 
@@ -76,7 +76,7 @@ OPERATIONS = {
     "aiter": lambda value: type(value).__aiter__(value), "anext": lambda value: type(value).__anext__(value),
     "aenter": lambda value: type(value).__aenter__(value),
     "aexit": lambda value, *args: type(value).__aexit__(value, *args),
-    "call": lambda value, *args, **keywords: value(*args, **keywords),
+    "await": lambda value: value,
 }  # fmt: skip
 
 

@@ -182,7 +182,7 @@ class Objects:
                 continue
             body[key] = self._wrapped_stub(number, name, key, wrapper, flavour)
         try:
-            given = {} if self.is_judge else _table(decoder, given)
+            given = {} if self.is_judge else decoder.table(given)
             kind = types.new_class(str(name), bases, given, lambda space: space.update(body))
         except Exception as error:
             raise NoClass(name, error) from None

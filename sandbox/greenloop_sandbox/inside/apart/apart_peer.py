@@ -207,7 +207,7 @@ class Peer(Objects):
                     self._serve(answer, got)
                     continue
                 try:
-                    reply = "return", [await got[0]]
+                    reply = "return", [await self._operate(*got)]
                 except CannotCross:
                     raise
                 except BaseException as error:
@@ -225,7 +225,7 @@ class Peer(Objects):
         raise values[0]
 
     def _serve(self, kind, values):
-        on_handle = kind in ("op", "anext", "run") and len(values) > 1
+        on_handle = kind in ("op", "await") and len(values) > 1
         self._frames.append((values, self.handle_roots.get(id(values[1]), ()) if on_handle else ()))
         try:
             try:
@@ -254,15 +254,23 @@ class Peer(Objects):
 
     def answer(self, kind, values):
         if kind == "op":
-            operation, value, *rest = values
-            if self.is_judge:
-                if isinstance(value, Handle) or self.numbers.get(id(value), "?")[0] != self.tag:
-                    raise CannotCross("an object that was not lent")
-                self.rules.check_lent(operation, value, rest[0] if rest else None)
-            return operate(operation, value, rest)
+            return self._operate(*values)
         if kind == "method":
             return self._call_method(*values)
         return self.serve_question(kind, values)
+
+    def _operate(self, operation, value, *rest):
+        """Does what the other side asks of an object of this one."""
+        if self.is_judge:
+            if isinstance(value, Handle) or self.numbers.get(id(value), "?")[0] != self.tag:
+                raise CannotCross("an object that was not lent")
+            self.rules.check_lent(operation, value, rest[0] if rest else None)
+        if operation in ("getattr", "setattr"):
+            return (getattr if operation == "getattr" else setattr)(value, *rest)
+        if operation in ("call", "method"):
+            function, (*name, args, keywords) = value, rest
+            return getattr(function, *name)(*args, **keywords) if name else function(*args, **keywords)
+        return _step(value, *rest) if operation == "step" else OPERATIONS[operation](value, *rest[0])
 
     def _call_method(self, kind, name, args, keywords):
         if not isinstance(kind, type) or self.numbers.get(id(kind), "?")[0] != self.tag:
@@ -293,29 +301,15 @@ class Peer(Objects):
             raise AttributeError(name)
         return self.request("op", "getattr", handle, name, roots=handle._apart_roots)
 
-    async def await_handle(self, handle):
+    async def await_handle(self, operation, handle, args=()):
+        """Has the other side await what this operation of its object gives."""
         if self.is_judge:
-            return await self.request_async("run", handle, roots=handle._apart_roots)
-        return self.request("await", handle, roots=handle._apart_roots)
+            return await self.request_async("await", operation, handle, tuple(args), roots=handle._apart_roots)
+        return self.request("await", operation, handle, tuple(args), roots=handle._apart_roots)
 
 
 class Gone(CannotCross):
     """The other process has ended."""
-
-
-def operate(operation, value, rest):
-    """Does what the other side asks of an object of this one."""
-    if operation == "getattr":
-        return getattr(value, *rest)
-    if operation == "setattr":
-        return setattr(value, *rest)
-    if operation in ("call", "method"):
-        function = value if operation == "call" else getattr(value, rest.pop(0))
-        args, keywords = rest
-        return function(*args, **keywords)
-    if operation == "step":
-        return _step(value, *rest)
-    return OPERATIONS[operation](value, *rest[0])
 
 
 def _step(generator, how, value):

@@ -54,6 +54,7 @@ FUNCTIONS = (
     types.WrapperDescriptorType,
     types.MethodDescriptorType,
 )
+PLAIN_TYPES = frozenset((int, str, float, bool, bytes, type(None), complex))
 # Attributes by which a test asks a mock; the code may not set them.
 OF_MOCKS = frozenset((
     "return_value", "side_effect", "called", "call_count", "call_args", "call_args_list", "mock_calls",
@@ -240,6 +241,19 @@ def module_of(kind):
     """The top-level module of a class; "?" where it says nothing usable."""
     name = getattr(kind, "__module__", None)
     return name.split(".")[0] if type(name) is str else "?"
+
+
+def is_plain(value, counts_too=lambda _: False, depth=0):
+    """Whether a value is made of plain data alone, and of what `counts_too`."""
+    if depth > 6:
+        return False
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return all(is_plain(each, counts_too, depth + 1) for each in value)
+    if isinstance(value, dict):
+        return all(is_plain(each, counts_too, depth + 1) for pair in value.items() for each in pair)
+    if type(value) in PLAIN_TYPES or type(value).__module__ in ("re", "datetime", "decimal", "fractions"):
+        return True
+    return counts_too(value)
 
 
 def is_mock(value):

@@ -2,9 +2,6 @@
 
 import builtins
 import functools
-import importlib.abc
-import importlib.machinery
-import importlib.util
 import os
 import sys
 import types
@@ -14,13 +11,13 @@ import pytest
 from _pytest import doctest
 from _pytest.assertion import rewrite
 from apart_assertions import AssertionWatch
-from apart_code import EXPORT, Loader, changed_file, find_elsewhere, is_plain, module_spec, new_folder
 from apart_context import Replacements
 from apart_evidence import CONSTANTS, CaseRecord
 from apart_handles import Handle
 from apart_judge import MISSING, Judge
+from apart_modules import JudgeFinder
 from apart_objects import WRAP, fields_of, give_fields, make_stub
-from apart_rules import COMPARISONS, NO_MIRROR, SPECIAL, CannotCross
+from apart_rules import COMPARISONS, NO_MIRROR, SPECIAL, CannotCross, is_plain
 
 HAVE_CODE = (types.FunctionType, types.MethodType, property)
 OF_DATACLASSES = frozenset(("__eq__", "__lt__", "__le__", "__gt__", "__ge__", "__repr__", "__hash__"))
@@ -149,12 +146,7 @@ class Separation:
 
     def _async_generator(self, module, key, is_bare):
         async def stub(*args, **keywords):
-            peer = self.peer
-            handle = peer.call(module, key, is_bare, args, keywords)
-            while True:
-                ended, item = await peer.request_async("anext", handle, roots=handle._apart_roots)
-                if ended:
-                    return
+            async for item in self.peer.call(module, key, is_bare, args, keywords):
                 yield item
 
         return stub
@@ -163,7 +155,7 @@ class Separation:
 
     def install(self):
         """From now on the changed modules are imported with stubs."""
-        self._finder = _Finder(self)
+        self._finder = JudgeFinder(self)
         sys.meta_path.insert(0, self._finder)
 
     def come_first(self):
@@ -232,7 +224,7 @@ class Separation:
         is_bare = wrapper is not None
         if not is_bare and isinstance(owner, type) and self.peer.request("describes", module.__name__, path):
             # Such as `cached_property`: not called, but asked for.
-            setattr(owner, last, property(lambda this: self.peer.request("attribute", this, last)))
+            setattr(owner, last, property(lambda this: self.peer.request("op", "getattr", this, last)))
             return
         made = self.stub(
             module.__name__,
@@ -254,7 +246,7 @@ class Separation:
         if not isinstance(owner, type):
             return
         name, is_dataclass = module.__name__, "__dataclass_fields__" in vars(owner)
-        abstract, decides, fields, registers = self.peer.request("shape", name, path)
+        abstract, decides, fields, registers, functions, attributes = self.peer.request("shape", name, path)
         is_other = is_dataclass and fields != fields_of(owner)
         give_fields(owner, fields)
         if abstract:
@@ -262,15 +254,15 @@ class Separation:
         if registers:
             owner.__init_subclass__ = classmethod(lambda kind, **keywords: self._register(kind, keywords))
         if decides:
-            owner.__setattr__ = lambda this, key, value: self.peer.request("set", this, key, value)
+            owner.__setattr__ = lambda this, key, value: self.peer.request("op", "setattr", this, key, value)
         if "__init__" in vars(owner):
             owner.__init__ = self.stub(name, path + ".__init__", "__init__", "plain", False, vars(owner)["__init__"])
-        for key in self.peer.request("functions", name, path):
+        for key in functions:
             is_missing = key not in vars(owner) or (is_other and key in OF_DATACLASSES)
             if type(key) is str and is_missing and key not in NO_MIRROR:
                 setattr(owner, key, self.stub(name, path + "." + key, key, "plain", False, is_new=True))
         if self.request["constants"]:
-            self._take_all(owner, self.peer.request("attributes", name, path))
+            self._take_all(owner, attributes)
 
     def _register(self, kind, keywords):
         """Asks what the code does with a class of the tests whose base has changed."""
@@ -289,87 +281,6 @@ class Separation:
                 continue
             if is_plain(value, self.peer.is_class_of_tests) and vars(owner).get(key, owner) != value:
                 self._take(owner, key, value)
-
-
-class _Finder(importlib.abc.MetaPathFinder):
-    """Finds changed modules of the user's own, to be loaded with stubs, and new ones, which exist in the code alone."""
-
-    def __init__(self, conversation):
-        self._conversation, root = conversation, conversation.request["root"]
-        changes = conversation.request["modules"].items()
-        self._changes = {os.path.realpath(os.path.join(root, path)): each for path, each in changes}
-
-    def find_spec(self, name, path=None, target=None):
-        others = [
-            each for each in sys.meta_path if each is not self and type(each).__name__ != "AssertionRewritingHook"
-        ]
-        found = find_elsewhere(others, name, path, target)
-        origin = os.path.realpath(found.origin) if found is not None and found.origin else ""
-        changed = changed_file(name, path, self._changes)
-        if changed and self._changes[changed]["is_new"] and not origin:  # it takes the place of nothing that exists
-            return self._spec(name, changed, self._changes[changed])
-        if found is None:
-            return new_folder(name, path, self._changes)
-        changes = self._changes.get(origin)
-        return None if changes is None else self._spec(name, origin, changes)
-
-    def _spec(self, name, path, changes):
-        if changes["is_new"]:
-            is_package, loader = path.endswith("/__init__.py"), _NewModule(self._conversation)
-            return importlib.machinery.ModuleSpec(name, loader, origin=path, is_package=is_package)
-        conversation = self._conversation
-
-        def export(module):
-            def note(key):
-                def decorate(function):
-                    change = changes["stubs"][key]
-                    made = conversation.stub(module.__name__, key, function.__name__, change["kind"], True, function)
-                    is_other = change.get("is_other")
-                    return conversation.peer.describe(made, module.__name__, key, True) if is_other else made
-
-                return decorate
-
-            return note
-
-        loader = _OwnLoader(
-            name, path, set(changes["stubs"]), export, lambda module: conversation.finish(module, changes)
-        )
-        loader.fallback = _NewModule(conversation)
-        return module_spec(name, path, loader)
-
-
-class _OwnLoader(Loader):
-    """Loads a module of the user's own; one that raises is taken from the code as a whole, as a new one is."""
-
-    fallback = None
-
-    def exec_module(self, module):
-        vars(module)[EXPORT] = self._export(module)
-        try:
-            importlib.machinery.SourceFileLoader.exec_module(self, module)
-        except Exception:
-            self.fallback.exec_module(module)
-        else:
-            self._finish(module)
-
-
-class _NewModule(importlib.abc.Loader):
-    """A module that the user's own code does not have: each name is what the code's process has under it."""
-
-    def __init__(self, conversation):
-        self._conversation = conversation
-
-    def create_module(self, _spec):
-        return None
-
-    def exec_module(self, module):
-        conversation, name = self._conversation, module.__name__
-        if module.__spec__.submodule_search_locations is not None:
-            module.__path__ = [os.path.dirname(module.__spec__.origin)]
-        for key in conversation.peer.request("names", name):
-            if type(key) is str and not SPECIAL.match(key):
-                conversation.bind(module, key)
-        conversation.keep_names(module, set())
 
 
 class Refusal:

@@ -12,9 +12,8 @@ import re
 import string
 import types
 
-from apart_code import is_plain
 from apart_handles import Handle
-from apart_rules import is_python_class, solid_base
+from apart_rules import is_plain, is_python_class, solid_base
 from apart_values import attributes_of, slots_of
 
 DAY = datetime.timedelta(days=1)
