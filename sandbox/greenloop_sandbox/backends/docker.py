@@ -101,19 +101,16 @@ class DockerSandbox:
             return f"{engine_name}, image {usable}", usable
         if self.image:
             return f"{engine_name}; the image {self.image} will be pulled at first use", ""
-        version = sys.version_info[:2]
-        obstacle = base.build_obstacle(version)
-        if not obstacle:
-            return f"{engine_name}; its image is built at first use (about two minutes)", ""
+        name = base.official_image(sys.version_info[:2])
         try:
-            engine.client.images.get_registry_data(base.official_image(version))
+            if not base.has_image(engine, name):
+                engine.client.images.get_registry_data(name)
         except engine.errors as error:
-            reason = f"the registry does not answer ({error_line(error)}), and {obstacle}"
             raise CannotVerifyError(
-                f"{engine_name}, but no image: {reason}",
-                remedy=f"Load an image with `docker load` or `docker pull {base.official_image(version)}`.",
+                f"{engine_name}, but no image: the registry does not answer ({error_line(error)})",
+                remedy=f"Load an image with `docker load` or `docker pull {name}`.",
             ) from error
-        return f"{engine_name}; its image is pulled at first use", ""
+        return f"{engine_name}; its image is built at first use", ""
 
     def _find_image(self, engine: Engine) -> str:
         """The name of an image that is present and usable, or empty."""
