@@ -6,18 +6,22 @@ and commands work as they are. With the outer boundary, every function that may 
 
 import ast
 import builtins
-import os
 import re
 
 from apart_modules import named_nodes
 from apart_rules import NEVER, STANDARD, is_test_path
+from apart_sources import (
+    data_of_tests,
+    folders_of_tests,
+    imported,
+    module_name,
+    names_besides_star,
+    rebound,
+    sources,
+    without_tests,
+)
 
-MOST_BYTES = 32 << 20  # of sources that are read to find names
-SKIPPED = frozenset((".git", "__pycache__", ".hypothesis", "node_modules", ".venv", "venv", ".tox", ".nox", "docs"))
 CALLED_BY_NAME_OF_CLASS = frozenset(("__init__", "__call__", "__new__", "__enter__", "__exit__"))
-_TELLING = frozenset((".git", ".hypothesis", ".pytest_cache", ".mypy_cache"))
-_IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+(\w+)|import[ \t]+([\w., \t]+))", re.MULTILINE)
-_FILE_NAME = re.compile(r"[\"'/]([^\"'/\n]+)[\"']")
 _SPECIAL = re.compile(r"^__\w+__$")
 
 
@@ -28,11 +32,11 @@ def complete(request, root):
     text that cannot be parsed.
     """
     tests = frozenset(request["tests"])
-    texts = dict(_sources(root))
+    texts = dict(sources(root))
     is_test = {path: is_test_path(path) or path in tests for path in {*texts, *request["files"]}}
     own = {path: text for path, text in texts.items() if not is_test[path] or path in request["files"]}
     project = {module_name(path).split(".")[0] for path in own}
-    used = {name for text in own.values() for name in _imported(text)}
+    used = {name for text in own.values() for name in imported(text)}
     trees, modules, seeds, used_names = {}, {}, set(), set()
     for path, text in request["files"].items():
         if text is None or text == own.get(path):
@@ -55,107 +59,11 @@ def complete(request, root):
         "allowed": sorted(((STANDARD | used) - NEVER) | project),
         "project": sorted(project | {module_name(path).split(".")[0] for path in modules}),
         "modules": modules,
-        "rebound": _rebound(own),
-        "files": {path: _without_tests(text) if text and is_test[path] else text for path, text in files.items()},
-        "hidden": []
-        if request["aware"]
-        else [*_folders_of_tests(root), *of_tests, *_data_of_tests(root, of_tests, own)],
-        "kept": sorted(set(_names_besides_star(of_tests.values()))),
+        "rebound": rebound(own),
+        "files": {path: without_tests(text) if text and is_test[path] else text for path, text in files.items()},
+        "hidden": [] if request["aware"] else [*folders_of_tests(root), *of_tests, *data_of_tests(root, of_tests, own)],
+        "kept": sorted(set(names_besides_star(of_tests.values()))),
     }
-
-
-def _data_of_tests(root, of_tests, own):
-    """The files beside Python's that only the tests name, not the user's own code: what they expect may be there."""
-    named, used = (set(_FILE_NAME.findall("\n".join(texts.values()))) for texts in (of_tests, own))
-    named -= used
-    for folder, folders, names in os.walk(root) if named else ():
-        folders[:] = [name for name in folders if name not in SKIPPED]
-        for name in named.intersection(names):
-            if not name.endswith(".py"):
-                yield os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
-
-
-def _names_besides_star(texts):
-    """Names that tests have from elsewhere, where they import everything of some module: it must not hide them."""
-    for text in texts:
-        if "import *" in text:
-            try:
-                nodes = list(ast.walk(ast.parse(text)))
-            except (SyntaxError, ValueError):
-                continue
-            imports = [node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
-            yield from (alias.asname or alias.name.split(".")[0] for node in imports for alias in node.names)
-            yield from dir(builtins)
-
-
-def _sources(root):
-    """(path, text) of the Python files of the workspace, up to a limit."""
-    left = MOST_BYTES
-    for folder, folders, names in os.walk(root):
-        folders[:] = sorted(name for name in folders if name not in SKIPPED)
-        for name in sorted(names):
-            path = os.path.join(folder, name)
-            if name.endswith(".py") and left > 0:
-                try:
-                    with open(path, encoding="utf-8-sig", errors="replace") as stream:
-                        text = stream.read()
-                except OSError:
-                    continue
-                left -= len(text)
-                yield os.path.relpath(path, root).replace(os.sep, "/"), text
-
-
-def _folders_of_tests(root):
-    """The folders of tests, and those that show what the change was or is to be."""
-    for folder, folders, _ in os.walk(root):
-        for name in folders[:]:
-            path = os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
-            if name in _TELLING or name == "__pycache__" or is_test_path(path + "/x"):
-                folders.remove(name)
-                yield path
-            elif name in SKIPPED:
-                folders.remove(name)
-
-
-def _without_tests(text):
-    """A module's text without the tests, fixtures and imports of pytest in it; the lines keep their numbers."""
-    lines = text.split("\n")
-    for node in ast.parse(text).body:
-        name, decorators = getattr(node, "name", ""), " ".join(_dumps(getattr(node, "decorator_list", ())))
-        is_import = isinstance(node, (ast.Import, ast.ImportFrom)) and "pytest" in ast.dump(node)
-        if name.lower().startswith("test") or "pytest" in decorators or is_import:
-            first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
-            lines[first - 1 : node.end_lineno] = [""] * (node.end_lineno - first + 1)
-    return "\n".join(lines)
-
-
-def _imported(text):
-    for from_name, names in _IMPORT.findall(text):
-        yield from (
-            [from_name]
-            if from_name
-            else (name.split(".")[0].split(" ")[0] for name in names.replace(", ", ",").split(","))
-        )
-
-
-def _rebound(own):
-    """[module, names] of the globals that functions of the project rebind."""
-    found = []
-    for path, text in own.items():
-        if re.search(r"^\s+global ", text, re.MULTILINE):
-            try:
-                nodes = ast.walk(ast.parse(text))
-            except (SyntaxError, ValueError):
-                continue
-            names = sorted({name for node in nodes if isinstance(node, ast.Global) for name in node.names})
-            found.append([module_name(path), names])
-    return found
-
-
-def module_name(path):
-    path = path.removeprefix("src/")
-    name = path[:-3].replace("/", ".")
-    return name.removesuffix(".__init__")
 
 
 def _module(path, is_new):

@@ -11,9 +11,9 @@ import types
 
 from apart_context import CodeContext
 from apart_modules import ABSENT, CodeFinder
-from apart_objects import fields_of, signature_of
 from apart_peer import EXIT_AT_ONCE, Gone, Peer
 from apart_rules import CannotCross, is_plain
+from apart_signatures import fields_of, signature_of
 from apart_view import restrict
 
 DEPTH = 5000  # the judge's own limit holds first

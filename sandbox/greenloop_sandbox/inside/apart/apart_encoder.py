@@ -176,3 +176,17 @@ def _shape(value):
 
 def _is_same(one, other):
     return other is not None and len(one) == len(other) and all(map(operator.is_, one, other))
+
+
+def roots_of(values):
+    """The objects among the values of a message, each once; those of small containers too."""
+    found, todo = {}, list(values)
+    while todo and len(found) < 200:
+        value = todo.pop()
+        if type(value) is tuple:
+            todo += value
+        elif not isinstance(value, (str, int, float, bytes, type(None))):
+            found[id(value)] = value
+            if type(value) in (list, dict) and len(value) < 8:
+                todo += value if type(value) is list else value.values()
+    return tuple(found.values())

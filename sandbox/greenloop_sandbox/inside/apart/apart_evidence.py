@@ -11,8 +11,7 @@ from apart_operands import Operands
 from apart_rules import is_plain
 from apart_wrong import CHANCE, copy_of, is_same, perturbed, wrong_operands
 
-MOST_SEEN = 500  # values that are kept as wrong operands
-MOST_FILES = 2000
+MOST_SEEN, MOST_FILES = 500, 2000  # values that are kept as wrong operands, and files that are looked at
 MOST_PATHS, MOST_PATH = 20, 500  # values in a list, and characters, that may be paths
 # What a comparison must not say of wrong operands too.
 ANSWER_WRONGLY = {"__eq__": True, "__ne__": False, "__contains__": True}

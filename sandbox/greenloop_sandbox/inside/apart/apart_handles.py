@@ -88,3 +88,25 @@ def handle_class(base, names):
     if "call" in names:
         methods["__doc__"] = property(lambda handle: handle._apart_peer.get_attribute(handle, "__doc__"))
     return type(base.__name__, (base,), {"__slots__": (), **methods})
+
+
+def operate(operation, value, *rest):
+    """Does what the other side asks of an object of this one."""
+    if operation in ("getattr", "setattr"):
+        return (getattr if operation == "getattr" else setattr)(value, *rest)
+    if operation in ("call", "method"):
+        function, (*name, args, keywords) = value, rest
+        return getattr(function, *name)(*args, **keywords) if name else function(*args, **keywords)
+    return _step(value, *rest) if operation == "step" else OPERATIONS[operation](value, *rest[0])
+
+
+def _step(generator, how, value):
+    """One step of a generator: (ended, item or result)."""
+    try:
+        if how == "throw":
+            return False, generator.throw(value)
+        if how == "close":
+            return True, generator.close()
+        return False, generator.send(value) if hasattr(generator, "send") else next(generator)
+    except StopIteration as end:
+        return True, end.value

@@ -8,11 +8,13 @@ import socket
 import subprocess
 import sys
 
-from apart_context import JudgeContext
 from apart_evidence import Evidence
-from apart_objects import give_signature
+from apart_handles import Handle
+from apart_objects import make_stub
 from apart_peer import AT_ONCE, EXIT_AT_ONCE, Gone, Peer
-from apart_rules import CannotCross
+from apart_replaced import JudgeContext
+from apart_rules import COMPARISONS, CannotCross
+from apart_signatures import give_signature
 
 # What the code's process is started with; the variables of the tests follow, without those that tell of tests.
 NEUTRAL = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "DJANGO_SETTINGS_MODULE")
@@ -146,3 +148,64 @@ class Judge(Evidence, Peer):
     def incoming(self, message):
         self._record.ran.update((str(path), int(line)) for path, line in message.get("ran", ()))
         self._context.incoming(self, message)
+
+
+# -- stubs ------------------------------------------------------------------------------------------------------------
+
+
+def stub_of_kind(find_peer, module, key, is_bare, name, kind, is_new):
+    """A function of this kind that asks the code for a function of a module."""
+    make = {"generator": _generator, "async": _async, "async generator": _async_generator}.get(kind)
+    if make is None or name in COMPARISONS:  # a coroutine or generator is true
+        return _plain(find_peer, module, key, is_bare, name, is_new)
+    return make(find_peer, module, key, is_bare)
+
+
+def _plain(find_peer, module, key, is_bare, name, is_new):
+    def ask(args, keywords):
+        return find_peer().call(module, key, is_bare, args, keywords)
+
+    return make_stub(name, ask, find_peer, is_new=is_new)
+
+
+def _generator(find_peer, module, key, is_bare):
+    def stub(*args, **keywords):
+        peer = find_peer()
+        handle = peer.call(module, key, is_bare, args, keywords)
+        if not isinstance(handle, Handle):
+            return (yield from handle)
+        how, sent = "send", None
+        while True:
+            ended, item = peer.request("op", "step", handle, how, sent, roots=handle._apart_roots)
+            if how == "throw":
+                peer.note_swallowed(sent)
+            if ended:
+                return item
+            try:
+                how, sent = "send", (yield item)
+            except GeneratorExit:
+                peer.request("op", "step", handle, "close", None, roots=handle._apart_roots)
+                raise
+            except CannotCross:
+                raise
+            except BaseException as error:
+                how, sent = "throw", error
+
+    return stub
+
+
+def _async(find_peer, module, key, is_bare):
+    async def stub(*args, **keywords):
+        peer = find_peer()
+        peer.note_call(args, keywords)
+        return await peer.request_async("call", module, key, is_bare, args, keywords or None)
+
+    return stub
+
+
+def _async_generator(find_peer, module, key, is_bare):
+    async def stub(*args, **keywords):
+        async for item in find_peer().call(module, key, is_bare, args, keywords):
+            yield item
+
+    return stub

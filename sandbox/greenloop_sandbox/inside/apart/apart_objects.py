@@ -5,9 +5,7 @@ looks at objects, and a comparison of it is asked again with wrong operands (`ap
 """
 
 import collections
-import dataclasses
 import enum
-import functools
 import inspect
 import operator
 import sys
@@ -27,16 +25,23 @@ from apart_rules import (
     module_of,
     solid_base,
 )
+from apart_signatures import (
+    closure_roots,
+    fields_of,
+    give_fields,
+    make_signature,
+    method_of,
+    own_slots,
+    plain_signature,
+)
 from apart_values import PAYLOADS
 
 PAYLOAD_METHODS = frozenset(("__init__", "__repr__", "__str__"))
-WRAPPERS = {types.FunctionType: "", property: "property", staticmethod: "staticmethod", classmethod: "classmethod"}
 WRAP = {"": lambda function: function, "property": property, "staticmethod": staticmethod, "classmethod": classmethod}
 TUPLE_FIELD = type(collections.namedtuple("_", "x").x)  # noqa: PYI024
 HIDDEN_CALL = "apart_hidden_call"
 # Methods of values that do not change: asked as an operator is where another object takes their place.
 OF_BUILTINS = frozenset(name for kind in (str, bytes, frozenset, tuple, range) for name in dir(kind) if name[0] != "_")
-PLAIN_DEFAULTS = frozenset((int, str, float, bool, type(None)))
 
 
 class NoClass(CannotCross):
@@ -138,7 +143,7 @@ class Objects:
         if issubclass(kind, enum.Enum):
             members = [each for key, member in kind.__members__.items() for each in (key, encode(member._value_))]
             own = {key: value for key, value in vars(kind).items() if not key.startswith("_")}
-            methods = [each for each in map(_method, own, own.values()) if each and not self.is_judge]
+            methods = [each for each in map(method_of, own, own.values()) if each and not self.is_judge]
             return ["C", "enum", *name, bases, members, methods]
         if self.is_judge:
             is_shown = module_of(kind) not in NEVER or self.rules.is_test_module(kind.__module__)
@@ -148,7 +153,7 @@ class Objects:
             raise CannotCross("the class %s" % kind.__name__)
         methods, attributes = [], []
         for key, value in vars(kind).items():
-            if method := _method(key, value):
+            if method := method_of(key, value):
                 methods.append(method)
             elif (key == "__annotations__" and self.is_judge) or (
                 not SPECIAL.match(key)
@@ -157,9 +162,9 @@ class Objects:
                 and not isinstance(value, TUPLE_FIELD)
             ):
                 attributes += [key, encode(value)]
-        signature = None if self.is_judge else _plain_signature(kind)
+        signature = None if self.is_judge else plain_signature(kind)
         given = encoder.flat(self.class_keywords.get(id(kind), {}))
-        return ["C", "class", *name, bases, methods, attributes, fields_of(kind), _own_slots(kind), signature, given]
+        return ["C", "class", *name, bases, methods, attributes, fields_of(kind), own_slots(kind), signature, given]
 
     def make_class(self, decoder, state, number):
         """The mirror of a class. Raises `CannotCross` where its bases or names are not those of plain classes."""
@@ -189,7 +194,7 @@ class Objects:
         self.keep(number, kind)
         give_fields(kind, fields)
         if signature is not None:
-            kind.__signature__ = _signature(signature)
+            kind.__signature__ = make_signature(signature)
         for key, value in decoder.table(attributes).items():
             forbidden = (*FUNCTIONS, Handle, property, staticmethod, classmethod)
             if not self.is_judge or not (SPECIAL.match(key) or isinstance(value, forbidden)):
@@ -291,93 +296,3 @@ def make_stub(name, ask, find_peer, class_name="", is_new=False):
         return result
 
     return stub
-
-
-def fields_of(kind):
-    """[name, whether the constructor takes it, comparisons, what is shown] of each field; none of no dataclass."""
-    fields = getattr(kind, "__dataclass_fields__", {}).values()
-    return [
-        [each.name, each.init, each.compare, each.repr] for each in fields if each._field_type is dataclasses._FIELD
-    ]
-
-
-def give_fields(kind, fields):
-    """Lets `dataclasses.replace`, `asdict` and `fields` know these fields of a class."""
-    made = {}
-    for name, init, compare, shown in fields:
-        field = made[str(name)] = dataclasses.field(init=bool(init), compare=bool(compare), repr=bool(shown))
-        field.name, field._field_type = str(name), dataclasses._FIELD
-    if made:
-        type.__setattr__(kind, "__dataclass_fields__", made)
-
-
-def signature_of(function):
-    """([name, kind, [default], [annotation]] of each parameter, [returned annotation]); [] where there is none."""
-    signature = inspect.signature(function)
-    held = lambda value: [] if value is signature.empty else [value]  # noqa: E731
-    parameters = signature.parameters.values()
-    rows = [[each.name, int(each.kind), held(each.default), held(each.annotation)] for each in parameters]
-    return rows, held(signature.return_annotation)
-
-
-def give_signature(function, rows, returns):
-    """Lets `inspect.signature` and `typing.get_type_hints` know this signature. Raises `ValueError` for no such one."""
-    function.__signature__ = signature = _signature(rows, returns)
-    parameters = signature.parameters.values()
-    notes = {each.name: each.annotation for each in parameters if each.annotation is not signature.empty}
-    function.__annotations__ = {**notes, **({"return": returns[0]} if returns else {})}
-
-
-def _signature(rows, returns=()):
-    empty, kinds = inspect.Signature.empty, list(inspect._ParameterKind)
-    one = lambda held: held[0] if held else empty  # noqa: E731
-    parameters = [
-        inspect.Parameter(str(name), kinds[kind], default=one(default), annotation=one(annotation))
-        for name, kind, default, annotation in rows
-    ]
-    return inspect.Signature(parameters, return_annotation=one(returns))
-
-
-def _plain_signature(kind):
-    """The parameters of a class's own constructor, without annotations; None where a default is no plain value."""
-    try:
-        rows = signature_of(kind)[0] if _method("__init__", vars(kind).get("__init__")) else None
-    except (TypeError, ValueError):
-        return None
-    if rows is None or any(type(default) not in PLAIN_DEFAULTS for _, _, held, _ in rows for default in held):
-        return None
-    return [[name, order, held, []] for name, order, held, _ in rows]
-
-
-def _own_slots(kind):
-    """The slots that a class adds where its instances have no `__dict__`; None of any other class."""
-    if kind.__dictoffset__ or "__slots__" not in vars(kind):
-        return None
-    weak = ["__weakref__"] if "__weakref__" in vars(kind) else []
-    return [name for name, value in vars(kind).items() if inspect.ismemberdescriptor(value)] + weak
-
-
-def _method(key, value):
-    """[name, decorator, kind] of a method or property; None of anything else."""
-    function = getattr(value, "__func__", None) if isinstance(value, (staticmethod, classmethod)) else value
-    function = value.fget if isinstance(value, property) else function
-    if not isinstance(function, types.FunctionType) or function.__module__ == "typing":
-        return None  # a protocol's own constructor is the other side's as well
-    is_async, is_generator = inspect.iscoroutinefunction(function), inspect.isgeneratorfunction(function)
-    wrapper = WRAPPERS[type(value)] + ("+" if isinstance(value, property) and value.fset else "")
-    return [key, wrapper, "async" if is_async else "generator" if is_generator else "plain"]
-
-
-def closure_roots(value):
-    """Returns the objects that a function of the code holds: a call may change them, so their states travel with it."""
-    if isinstance(value, types.FunctionType):
-        held = []
-        for cell in value.__closure__ or ():
-            try:
-                held.append(cell.cell_contents)
-            except ValueError:
-                pass  # not filled yet
-        return (*held, *(value.__defaults__ or ()))
-    if isinstance(value, functools.partial):
-        return (value.func, *value.args, *value.keywords.values())
-    return (value.__self__,) if isinstance(value, types.MethodType) else ()

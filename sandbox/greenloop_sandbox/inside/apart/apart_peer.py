@@ -12,8 +12,8 @@ import threading
 import types
 
 from apart_decoder import Decoder
-from apart_encoder import Encoder
-from apart_handles import OPERATIONS, Handle
+from apart_encoder import Encoder, roots_of
+from apart_handles import Handle, operate
 from apart_objects import NoClass, Objects
 from apart_rules import SHOWN, SPECIAL, CannotCross, Rules
 
@@ -93,17 +93,8 @@ class Peer(Objects):
             self.rules.made[id(value)] = value
 
     def current_roots(self):
-        """The objects of the innermost call, each once."""
-        found, todo = {}, list(self._frames[-1]) if self._frames else []
-        while todo and len(found) < 200:
-            value = todo.pop()
-            if type(value) is tuple:
-                todo += value
-            elif not isinstance(value, (str, int, float, bytes, type(None))):
-                found[id(value)] = value
-                if type(value) in (list, dict) and len(value) < 8:
-                    todo += value if type(value) is list else value.values()
-        return tuple(found.values())
+        """The objects of the innermost call."""
+        return roots_of(self._frames[-1]) if self._frames else ()
 
     # -- messages -------------------------------------------------------------------------------------------------
 
@@ -265,12 +256,7 @@ class Peer(Objects):
             if isinstance(value, Handle) or self.numbers.get(id(value), "?")[0] != self.tag:
                 raise CannotCross("an object that was not lent")
             self.rules.check_lent(operation, value, rest[0] if rest else None)
-        if operation in ("getattr", "setattr"):
-            return (getattr if operation == "getattr" else setattr)(value, *rest)
-        if operation in ("call", "method"):
-            function, (*name, args, keywords) = value, rest
-            return getattr(function, *name)(*args, **keywords) if name else function(*args, **keywords)
-        return _step(value, *rest) if operation == "step" else OPERATIONS[operation](value, *rest[0])
+        return operate(operation, value, *rest)
 
     def _call_method(self, kind, name, args, keywords):
         if not isinstance(kind, type) or self.numbers.get(id(kind), "?")[0] != self.tag:
@@ -310,15 +296,3 @@ class Peer(Objects):
 
 class Gone(CannotCross):
     """The other process has ended."""
-
-
-def _step(generator, how, value):
-    """One step of a generator: (ended, item or result)."""
-    try:
-        if how == "throw":
-            return False, generator.throw(value)
-        if how == "close":
-            return True, generator.close()
-        return False, generator.send(value) if hasattr(generator, "send") else next(generator)
-    except StopIteration as end:
-        return True, end.value

@@ -11,13 +11,14 @@ import pytest
 from _pytest import doctest
 from _pytest.assertion import rewrite
 from apart_assertions import AssertionWatch
-from apart_context import Replacements
 from apart_evidence import CONSTANTS, CaseRecord
 from apart_handles import Handle
-from apart_judge import MISSING, Judge
+from apart_judge import MISSING, Judge, stub_of_kind
 from apart_modules import JudgeFinder
-from apart_objects import WRAP, fields_of, give_fields, make_stub
-from apart_rules import COMPARISONS, NO_MIRROR, SPECIAL, CannotCross, is_plain
+from apart_objects import WRAP
+from apart_replaced import Replacements
+from apart_rules import NO_MIRROR, SPECIAL, is_plain
+from apart_signatures import fields_of, give_fields
 
 HAVE_CODE = (types.FunctionType, types.MethodType, property)
 OF_DATACLASSES = frozenset(("__eq__", "__lt__", "__le__", "__gt__", "__ge__", "__repr__", "__hash__"))
@@ -97,59 +98,11 @@ class Separation:
 
     def stub(self, module, key, name, kind, is_bare, function=None, is_new=False):
         """Makes the function that stands for a changed one."""
-        make = {"generator": self._generator, "async": self._async, "async generator": self._async_generator}.get(kind)
-        make = None if name in COMPARISONS else make  # a coroutine or generator is true
-        made = make(module, key, is_bare) if make else self._plain(module, key, name, is_bare, is_new)
+        made = stub_of_kind(lambda: self.peer, module, key, is_bare, name, kind, is_new)
         if function is not None:
             return functools.update_wrapper(made, function)
         made.__name__, made.__qualname__, made.__module__ = name, key.split("#")[0], module
         return self.peer.describe(made, module, key, is_bare)
-
-    def _plain(self, module, key, name, is_bare, is_new):
-        def ask(args, keywords):
-            return self.peer.call(module, key, is_bare, args, keywords)
-
-        return make_stub(name, ask, lambda: self.peer, is_new=is_new)
-
-    def _generator(self, module, key, is_bare):
-        def stub(*args, **keywords):
-            peer = self.peer
-            handle = peer.call(module, key, is_bare, args, keywords)
-            if not isinstance(handle, Handle):
-                return (yield from handle)
-            how, sent = "send", None
-            while True:
-                ended, item = peer.request("op", "step", handle, how, sent, roots=handle._apart_roots)
-                if how == "throw":
-                    peer.note_swallowed(sent)
-                if ended:
-                    return item
-                try:
-                    how, sent = "send", (yield item)
-                except GeneratorExit:
-                    peer.request("op", "step", handle, "close", None, roots=handle._apart_roots)
-                    raise
-                except CannotCross:
-                    raise
-                except BaseException as error:
-                    how, sent = "throw", error
-
-        return stub
-
-    def _async(self, module, key, is_bare):
-        async def stub(*args, **keywords):
-            peer = self.peer
-            peer.note_call(args, keywords)
-            return await peer.request_async("call", module, key, is_bare, args, keywords or None)
-
-        return stub
-
-    def _async_generator(self, module, key, is_bare):
-        async def stub(*args, **keywords):
-            async for item in self.peer.call(module, key, is_bare, args, keywords):
-                yield item
-
-        return stub
 
     # -- modules --------------------------------------------------------------------------------------------------
 

@@ -127,26 +127,6 @@ def test_tests_and_what_tells_of_the_change_are_hidden(tmp_path):
     assert {*hidden} == {"conftest.py", "test_m.py", "pkg/tests", "checks/m_cases.py", ".git", "sub/.hypothesis"}
 
 
-def test_of_a_file_with_tests_in_it_the_code_gets_the_rest_at_its_lines(tmp_path):
-    own = "def f(): return 1\n"
-    changed = """\
-        import pytest
-        import re
-        def f(): return 2
-        @pytest.fixture
-        def made(): return 1
-        @slow
-        def test_f():
-            assert f() == 2
-        class TestF:
-            pass
-        Z = 1
-        """
-    found = complete(tmp_path, {"f_test.py": own}, {"f_test.py": changed})
-    text = found["files"]["f_test.py"]
-    assert text.split("\n")[:-1] == ["", "import re", "def f(): return 2", "", "", "", "", "", "", "", "Z = 1"]
-
-
 def test_the_own_code_may_be_asked_in_place_of_the_change(tmp_path):
     own = {"m.py": "def f(): return 1\n"}
     files = {"m.py": "def f(): return 2\n", "new.py": ""}
@@ -194,11 +174,6 @@ def test_with_the_outer_boundary_the_callers_are_replaced_too(tmp_path, outer):
     assert {*found} == ({"m.py", "shop.py"} if outer else {"m.py"})
     if outer:
         assert {*found["shop.py"]["stubs"]} == {"Basket.__init__", "make"}
-
-
-def test_globals_that_functions_rebind_are_named(tmp_path):
-    own = {"m.py": "N = 0\n\n\ndef f():\n    global N\n    N += 1\n", "n.py": "N = 0\n"}
-    assert complete(tmp_path, own, {"n.py": "N = 1\n"})["rebound"] == [["m", ["N"]]]
 
 
 def test_a_changed_enumeration_takes_the_place_of_the_old_one(tmp_path):
