@@ -18,7 +18,7 @@ from greenloop.core.events import Finished, Looked, Planned, Specified, Started,
 from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.ports import calls_tools, context
 from greenloop.core.records.attempt import Attempt, Candidate, Draft, FeedbackNote, Move
-from greenloop.core.records.goal import Gain, Goal, ProfiledLine
+from greenloop.core.records.goal import Goal
 from greenloop.core.records.model import ChatRequest, Message, ModelKind, Role, ToolSpec
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
@@ -34,6 +34,7 @@ from greenloop.lsp.runs import apply_edit, editor_user
 from greenloop.lsp.server import create_server, serve
 from greenloop.models.embedded import default_model
 from greenloop.models.providers import none
+from greenloop.plugins.improve.records import Gain, ProfiledLine
 from greenloop_sandbox import CaseResult, Failure, Frame
 from scripted_attempt import emit_attempt
 

@@ -5,12 +5,13 @@ from dataclasses import replace
 import pytest
 from lsprotocol import types as lsp
 
-from greenloop.core.records.goal import Gain, Goal, ProfiledLine
+from greenloop.core.records.goal import Goal
 from greenloop.core.records.outcome import Evidence
 from greenloop.core.text.json_codec import to_json
 from greenloop.lsp.presenters.notifications import end_message
 from greenloop.lsp.state.results import Result
 from greenloop.lsp.state.run import Phase
+from greenloop.plugins.improve.records import Gain, ProfiledLine
 
 from .conftest import EVERYTHING
 from .in_process_server import InProcessServer, outcome

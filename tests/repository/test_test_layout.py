@@ -24,6 +24,7 @@ WITHOUT_TESTS = {
     "drafting": 16,
     "localize": 2,
     "models": 2,
+    "plugins/improve": 2,
     "project": 13,
     "sandbox": 40,
     "sandboxes": 1,

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from greenloop.core.records.goal import Goal, Improvement
+from greenloop.core.records.goal import Goal
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.requirements import Trial
 from greenloop.core.verification_inputs import VerificationInputs
-from greenloop.specs import goals
-from greenloop.specs.comparison import build_comparison
-from greenloop.verdict.goals import improvement
-from greenloop.verdict.goals.gain import Bench
+from greenloop.plugins.improve import judging, workloads
+from greenloop.plugins.improve.comparison import build_comparison
+from greenloop.plugins.improve.measuring import Bench
+from greenloop.plugins.improve.records import Improvement
 from greenloop_sandbox import CaseResult, Environment, Limits, SandboxSpec, Session
 from greenloop_sandbox.backends.bubblewrap import Bubblewrap
 
@@ -65,12 +65,12 @@ async def judged(session: Session, root: Path, fake: CostFake) -> list[CaseResul
     )
     goal = Goal.MEMORY if fake.memory else Goal.TIME
     bench = Bench(inputs=inputs, session=session, goal=goal)
-    workload, _cost = await bench.calibrate(goals.build_workload(problem, fake.calls), 600)
-    comparison, reason = await improvement.try_comparison(bench, build_comparison(problem, fake.calls))
+    workload, _cost = await bench.calibrate(workloads.build_workload(problem, fake.calls), 600)
+    comparison, reason = await judging.try_comparison(bench, build_comparison(problem, fake.calls))
     assert not reason
     wanted = Improvement(goal=goal, workload=workload, comparison=comparison)
     trial = Trial(inputs=inputs, files={**texts, "m.py": fake.code}, changed={"m.py": fake.code}, session=session)
-    return (await improvement.judge(wanted, trial, Verdict(status=Status.PASSED))).results
+    return (await judging.judge(wanted, trial, Verdict(status=Status.PASSED))).results
 
 
 @pytest.mark.story("a faked cost is not believed", only=("work at import",))

@@ -100,7 +100,6 @@ def _parser(words: Sequence[str], installed: Mapping[str, ModuleType]) -> argpar
 
 SUMMARIES = {
     "fix": "fix a failing test, or implement a function from its docstring",
-    "improve": "make a function that passes its tests faster or simpler, or change it as a comment asks",
     "explain": "say what is most likely at fault where a test fails, without a model",
     "tests": "show or edit the tests that were generated from a docstring",
     "verify": "run a commit's tests against your working tree, in a way that cannot be faked",

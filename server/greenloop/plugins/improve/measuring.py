@@ -10,15 +10,16 @@ from statistics import median
 from time import monotonic
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.records.goal import Gain, Goal, ProfiledLine, Workload
+from greenloop.core.records.goal import Goal
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance
 from greenloop.core.verification_inputs import VerificationInputs, check_sandbox
+from greenloop.plugins.improve import workloads
+from greenloop.plugins.improve.measured_runs import LOOKS, RunCost, check_gain, measure_pairs, read_cost
+from greenloop.plugins.improve.records import Gain, ProfiledLine, Workload
+from greenloop.plugins.improve.wording import show_cost
+from greenloop.plugins.improve.workloads import failed_call
 from greenloop.project.syntax import definitions
-from greenloop.specs import goals
-from greenloop.specs.goals import failed_call
-from greenloop.verdict.goals.measured_runs import LOOKS, RunCost, check_gain, measure_pairs, read_cost
-from greenloop.wording.gain import show_cost
 from greenloop_sandbox import Execution, ProfiledLines, Session, TestRun, WatchedLines, case_results
 from greenloop_sandbox.report.cases import describe_end
 from greenloop_sandbox.report.traces import LineCost, line_costs
@@ -135,7 +136,7 @@ class Bench:
             results = (result for result in case_results(execution) if result.failure)
             known.append({each.id: each.failure.message for each in results if each.failure})
         same = {case: said for case, said in known[0].items() if known[1].get(case) == said}
-        return goals.with_results(workload, same)
+        return workloads.with_results(workload, same)
 
     async def profile(self, files: Mapping[str, str], workload: Workload) -> tuple[ProfiledLine, ...]:
         """Returns what the lines of the function cost over the changed texts, the dearest first, without free ones."""

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 from greenloop.core.docstrings.sections import parse_sections
 from greenloop.core.generated_tests import generated_path
-from greenloop.core.records.goal import Workload
 from greenloop.core.records.problem import Problem
+from greenloop.plugins.improve import workloads
+from greenloop.plugins.improve.records import Workload
 from greenloop.project.sources import import_name_in_tests
-from greenloop.specs import goals
 from greenloop.specs.properties import example_calls, property_tests, signature, value_strategies
 from greenloop.specs.properties.signature import FunctionHeader
 from greenloop.specs.properties.value_strategies import ParameterStrategy
@@ -71,11 +71,11 @@ def build_comparison(problem: Problem, calls: Sequence[str]) -> Comparison:
     names = [each.partition("def ")[2].partition("(")[0] for each in tests]
     hypothesis = [property_tests.HYPOTHESIS, property_tests.NAMES] if values else []
     constants = f"MODULE = {module!r}\nQUALNAME = {region.qualname!r}\nBEFORE = {text!r}"
-    parts = [*map(goals.runtime_text, RUNTIME), *hypothesis, constants, _RECORDING, *tests]
+    parts = [*map(workloads.runtime_text, RUNTIME), *hypothesis, constants, _RECORDING, *tests]
     return Comparison(
         path=path,
         files={path: "\n\n\n".join(parts) + "\n"},
-        tests=goals.case_selectors(problem.spec),
+        tests=workloads.case_selectors(problem.spec),
         alone=tuple(f"{path}::{name}" for name in names),
         reason=reason,
     )

@@ -9,15 +9,16 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from greenloop.core.records.goal import Gain, Goal, Improvement, ProfiledLine, Workload
+from greenloop.core.records.goal import Goal
 from greenloop.core.records.spec import Case
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.requirements import Ruling, Trial
 from greenloop.core.text.json_codec import to_json
-from greenloop.specs import goals
-from greenloop.specs.comparison import EFFECTS, ENOUGH, FIRST, RECORDED, Comparison
-from greenloop.verdict.goals.gain import Bench
-from greenloop.wording.gain import describe_gain, show_cost
+from greenloop.plugins.improve import workloads
+from greenloop.plugins.improve.comparison import EFFECTS, ENOUGH, FIRST, RECORDED, Comparison
+from greenloop.plugins.improve.measuring import Bench
+from greenloop.plugins.improve.records import Gain, Improvement, ProfiledLine, Workload
+from greenloop.plugins.improve.wording import describe_gain, show_cost
 from greenloop_sandbox import CaseResult, Failure, all_passed, case_results
 from greenloop_sandbox.report.cases import describe_end
 
@@ -38,14 +39,14 @@ async def judge(wanted: Improvement, trial: Trial, tests: Verdict) -> Ruling:
     if wanted.comparison is not None:
         failure = await compare_results(bench, files, wanted.comparison) if passes else None
         is_same = passes and failure is None
-        results.append(_result(goals.same_case(problem), failure, was_run=passes))
+        results.append(_result(workloads.same_case(problem), failure, was_run=passes))
     if wanted.workload is not None:
         failure = None
         if is_same:
             measured = await bench.measure(files, wanted.workload, below=wanted.below)
             gain = measured if isinstance(measured, Gain) else None
             failure = await _missed(bench, files, wanted.workload, measured, wanted.below)
-        results.append(_result(goals.gain_case(problem, wanted.goal), failure, was_run=is_same))
+        results.append(_result(workloads.gain_case(problem, wanted.goal), failure, was_run=is_same))
         if trial.is_final and gain is not None and failure is None:
             gain = await _with_profiles(replace(bench, memory=0.0), trial, wanted.workload, gain)
     return Ruling(results=results, data=to_json(gain) if gain is not None else {})

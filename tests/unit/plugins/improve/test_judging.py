@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from greenloop.core.records.goal import Goal, Workload
+from greenloop.core.records.goal import Goal
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
 from greenloop.core.verification_inputs import VerificationInputs
-from greenloop.specs.comparison import Comparison
-from greenloop.verdict.goals import gain, improvement
+from greenloop.plugins.improve import judging, measuring
+from greenloop.plugins.improve.comparison import Comparison
+from greenloop.plugins.improve.records import Workload
 from greenloop_sandbox import Execution, Limits
 from greenloop_sandbox.report.traces import LineCost
 
@@ -24,7 +25,7 @@ COSTS = {
 
 
 def describe(goal):
-    return improvement.describe_costs(gain.profiled_lines(COSTS, TEXT, goal), goal)
+    return judging.describe_costs(measuring.profiled_lines(COSTS, TEXT, goal), goal)
 
 
 def test_the_dearest_lines_come_first_with_their_text():
@@ -52,25 +53,25 @@ class OutOfTime:
         return Execution(records=(begin,), killed="timeout", seconds=50.0)
 
 
-def out_of_time() -> gain.Bench:
+def out_of_time() -> measuring.Bench:
     region = Region(path="m.py", qualname="f", start=1, end=2)
     problem = Problem(root=Path("/w"), spec=Spec(), regions=(region,), originals={}, files={})
     inputs = VerificationInputs(
         problem=problem, outcomes={}, limits=Limits(seconds=10), suite_seconds=1.0, encode=lambda _texts: {}
     )
-    return gain.Bench(inputs=inputs, session=OutOfTime())
+    return measuring.Bench(inputs=inputs, session=OutOfTime())
 
 
 async def test_a_comparison_with_itself_that_runs_out_of_time_is_told_as_that():
     made_up = ("same.py::test_same_made_up",)
     comparison = Comparison(path="same.py", files={}, tests=(), alone=made_up, reason="of no interest here")
-    kept, doubt = await improvement.try_comparison(out_of_time(), comparison)
+    kept, doubt = await judging.try_comparison(out_of_time(), comparison)
     assert kept is None
     assert doubt == "the comparison did not end in 50 s (`sandbox.seconds` gives it more)"
 
 
 async def test_a_candidate_whose_comparison_runs_out_of_time_is_refused_for_its_time():
-    failure = await improvement.compare_results(out_of_time(), {}, Workload(selectors=()))
+    failure = await judging.compare_results(out_of_time(), {}, Workload(selectors=()))
     assert failure is not None
     assert failure.type == "Timeout"
     assert failure.message.startswith("On inputs beyond the tests it did not end in 50 s, and your own code did.")

@@ -10,20 +10,20 @@ from typing import Any
 
 from greenloop.core.errors import UsageError
 from greenloop.core.python.ast_source import region_definition
-from greenloop.core.records.goal import Gain, Goal, Improvement, Workload
+from greenloop.core.records.goal import Goal
 from greenloop.core.records.outcome import LEAST_CHANGES
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.requirements import Requirement, Shown, Start
 from greenloop.core.text.json_codec import from_json
-from greenloop.specs import goals
-from greenloop.specs.comparison import build_comparison
+from greenloop.plugins.improve import judging, workloads
+from greenloop.plugins.improve.comparison import build_comparison
+from greenloop.plugins.improve.measuring import Bench
+from greenloop.plugins.improve.records import Gain, Improvement, Workload
+from greenloop.plugins.improve.wording import describe_gain, heat_rows, show_cost
 from greenloop.verdict.beyond_tests import mutation_testing
 from greenloop.verdict.beyond_tests.changed_functions import ChangedPart
-from greenloop.verdict.goals import improvement
-from greenloop.verdict.goals.gain import Bench
-from greenloop.wording.gain import describe_gain, heat_rows, show_cost
 from greenloop_sandbox import CaseResult, Failure
 
 NOT_COMPARED = "Beyond the tests, nothing compared what it does with what your code does"
@@ -49,9 +49,9 @@ async def begin(start: Start) -> Requirement:
         wanted = replace(wanted, results=await _exceeded(start))
         if not wanted.results:
             return replace(wanted, is_met=True)
-    calls = goals.read_calls(start.options["calls"], problem.regions[0].qualname)
+    calls = workloads.read_calls(start.options["calls"], problem.regions[0].qualname)
     start.report_status("comparing and measuring the unchanged code")
-    workload = goals.build_workload(problem, calls)
+    workload = workloads.build_workload(problem, calls)
     memory = float(start.options["memory"]) if goal is Goal.TIME else 0.0
     assert start.trial.session is not None
     bench = Bench(inputs=start.trial.inputs, session=start.trial.session, goal=goal, memory=memory)
@@ -62,14 +62,14 @@ async def begin(start: Start) -> Requirement:
     comparison, doubt = await _comparison(start, bench, calls)
     wanted = replace(wanted, doubt=doubt)
     if comparison is not None:
-        same = goals.same_case(problem)
+        same = workloads.same_case(problem)
         passed = CaseResult(id=same.id, outcome="passed")
         wanted = replace(wanted, spec=Spec(cases=(same,)), results=(*wanted.results, passed))
     aim = Improvement(goal=goal, comparison=comparison)
     if goal is not Goal.LIMITS:
         wanted = await _with_cost(wanted, bench, workload, cost)
         aim = replace(aim, workload=workload, below=start.options["below"], memory=memory)
-    return replace(wanted, judge=partial(improvement.judge, aim))
+    return replace(wanted, judge=partial(judging.judge, aim))
 
 
 def show(data: Mapping[str, Any]) -> Shown:
@@ -85,7 +85,7 @@ async def _comparison(start: Start, bench: Bench, calls: Sequence[str]) -> tuple
     """
     bench = Bench(inputs=bench.inputs, session=bench.session)
     problem, region = start.problem, start.problem.regions[0]
-    comparison, reason = await improvement.try_comparison(bench, build_comparison(problem, calls))
+    comparison, reason = await judging.try_comparison(bench, build_comparison(problem, calls))
     if not reason:
         return comparison, ""
     start.report_status("measuring what the tests notice")
@@ -118,11 +118,11 @@ def _check_kind(problem: Problem, goal: Goal) -> None:
 
 async def _with_cost(wanted: Requirement, bench: Bench, workload: Workload, cost: float) -> Requirement:
     """Adds the cost of the user's own code, and its dearest lines, as a failing case."""
-    dearest = await improvement.describe_profile(bench, {}, workload)
+    dearest = await judging.describe_profile(bench, {}, workload)
     message = "\n".join([f"What calls it takes {show_cost(bench.goal, cost)} now.", *dearest])
-    case = goals.gain_case(bench.inputs.problem, bench.goal)
-    asked = [goals.INSTRUCTIONS[bench.goal], goals.LESS_MEMORY_TOO if bench.memory else ""]
-    failure = Failure(type=improvement.TYPES[bench.goal], message=message)
+    case = workloads.gain_case(bench.inputs.problem, bench.goal)
+    asked = [workloads.INSTRUCTIONS[bench.goal], workloads.LESS_MEMORY_TOO if bench.memory else ""]
+    failure = Failure(type=judging.TYPES[bench.goal], message=message)
     return replace(
         wanted,
         spec=wanted.spec + Spec(cases=(case,)),

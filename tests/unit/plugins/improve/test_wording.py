@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.records.goal import Gain, Goal, ProfiledLine
-from greenloop.wording.gain import bar, heat_rows
+from greenloop.core.records.goal import Goal
+from greenloop.plugins.improve.records import Gain, ProfiledLine
+from greenloop.plugins.improve.wording import bar, heat_rows
 
 BEFORE = (
     ProfiledLine(line=5, text="        if item not in seen:", times=6000, cost=0.061),

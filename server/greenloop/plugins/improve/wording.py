@@ -5,7 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from greenloop.core.records.goal import Gain, Goal, ProfiledLine
+from greenloop.core.records.goal import Goal
+from greenloop.plugins.improve.records import Gain, ProfiledLine
 
 WIDTH = 10  # characters of the longest bar
 LONGEST = 60  # characters of a line's text

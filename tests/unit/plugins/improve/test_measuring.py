@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.records.goal import Gain, Goal, Workload
+from greenloop.core.records.goal import Goal
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.verification_inputs import VerificationInputs
-from greenloop.verdict.goals import gain
-from greenloop.wording.gain import describe_gain
+from greenloop.plugins.improve import measuring
+from greenloop.plugins.improve.records import Gain, Workload
+from greenloop.plugins.improve.wording import describe_gain
 from greenloop_sandbox import Costs, Execution, Limits
 
 
@@ -71,7 +72,7 @@ async def complaint(
         problem=problem, outcomes={}, limits=Limits(), suite_seconds=1.0, encode=lambda _texts: {}
     )
     with pytest.raises(CannotVerifyError) as caught:
-        await gain.Bench(inputs=inputs, session=session).calibrate(
+        await measuring.Bench(inputs=inputs, session=session).calibrate(
             Workload(selectors=("t.py",), calls=calls), seconds_left
         )
     return caught.value
@@ -124,7 +125,7 @@ async def test_both_versions_are_laid_over_the_project():
         encode=lambda texts: {path: text.encode() for path, text in texts.items()},
     )
     session = Remembering()
-    found = await gain.Bench(inputs=inputs, session=session).measure(
+    found = await measuring.Bench(inputs=inputs, session=session).measure(
         {"m.py": "new"}, Workload(selectors=("t.py",)), below=0.9
     )
     assert isinstance(found, Gain)
@@ -152,7 +153,7 @@ async def measure_change(old: str, new: str, memory: float) -> Gain:
         suite_seconds=1.0,
         encode=lambda texts: {path: text.encode() for path, text in texts.items()},
     )
-    bench = gain.Bench(inputs=inputs, session=Costing("passed", 1.0), memory=memory)
+    bench = measuring.Bench(inputs=inputs, session=Costing("passed", 1.0), memory=memory)
     found = await bench.measure({"m.py": new}, Workload(selectors=("t.py",)), below=0.9)
     assert isinstance(found, Gain)
     assert not found.refused
@@ -187,7 +188,7 @@ async def test_calls_are_repeated_as_often_as_takes_a_while():
         problem=problem, outcomes={}, limits=Limits(), suite_seconds=1.0, encode=lambda _texts: {}
     )
     for seconds, repeats in ((0.005, 4), (0.1, 1)):
-        bench = gain.Bench(inputs=inputs, session=Answering("passed", seconds))
+        bench = measuring.Bench(inputs=inputs, session=Answering("passed", seconds))
         workload, cost = await bench.calibrate(Workload(selectors=("t.py",)), 600.0)
         assert (workload.repeats, cost) == (repeats, seconds)
 
@@ -198,6 +199,6 @@ async def test_a_candidate_whose_calls_fail_is_told_which_one():
     inputs = VerificationInputs(
         problem=problem, outcomes={}, limits=Limits(), suite_seconds=1.0, encode=lambda _texts: {}
     )
-    bench = gain.Bench(inputs=inputs, session=Answering("failed", 2.0, type="ValueError", message="no"))
+    bench = measuring.Bench(inputs=inputs, session=Answering("failed", 2.0, type="ValueError", message="no"))
     said = await bench.measure({"m.py": "new"}, Workload(selectors=("t.py",), calls=("f(1)", "f(2)")), below=0.9)
     assert said == "`f(2)`: ValueError: no"

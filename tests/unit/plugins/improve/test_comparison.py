@@ -9,7 +9,7 @@ import pytest
 
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
-from greenloop.specs import comparison
+from greenloop.plugins.improve import comparison
 
 CODE = "def f(items: list[int], most=3):\n    return sorted(items)[:most]\n"
 

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from greenloop.core.records.goal import Gain, Goal
-from greenloop.verdict.goals import measured_runs
-from greenloop.wording.gain import describe_gain
+from greenloop.core.records.goal import Goal
+from greenloop.plugins.improve import measured_runs
+from greenloop.plugins.improve.records import Gain
+from greenloop.plugins.improve.wording import describe_gain
 
 BELOW = 0.9
 Noise = Callable[[random.Random], Iterator[float]]

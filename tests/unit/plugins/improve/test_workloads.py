@@ -10,7 +10,7 @@ import pytest
 from greenloop.core.errors import SettingsError
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
-from greenloop.specs import goals
+from greenloop.plugins.improve import workloads
 
 PROBLEM = Problem(
     root=Path("/w"),
@@ -22,18 +22,18 @@ PROBLEM = Problem(
 
 
 def test_each_line_is_a_call_and_comments_are_none():
-    assert goals.read_calls("# two\nf(1)\n\n  f(2)  \n", "f") == ["f(1)", "f(2)"]
+    assert workloads.read_calls("# two\nf(1)\n\n  f(2)  \n", "f") == ["f(1)", "f(2)"]
 
 
 @pytest.mark.parametrize("text", ["f(1)\nx = 2\n", "f(1)\nf(\n", "f(1)\nf(\0)\n"])
 def test_what_is_no_expression_is_named_by_its_line(text):
     with pytest.raises(SettingsError, match="Line 2 of the file of --inputs is no Python expression"):
-        goals.read_calls(text, "f")
+        workloads.read_calls(text, "f")
 
 
 def test_too_many_calls():
     with pytest.raises(SettingsError, match="has 51 calls; at most 50"):
-        goals.read_calls("f(1)\n" * 51, "f")
+        workloads.read_calls("f(1)\n" * 51, "f")
 
 
 @pytest.mark.parametrize(
@@ -46,20 +46,20 @@ def test_too_many_calls():
 )
 def test_calls_of_something_else_and_no_calls_are_told(text, qualname, sentence):
     with pytest.raises(SettingsError, match=sentence):
-        goals.read_calls(text, qualname)
+        workloads.read_calls(text, qualname)
 
 
 @pytest.mark.parametrize(("call", "qualname"), [("Box().put(1)", "Box.put"), ("Box()(3)", "Box.__call__")])
 def test_a_method_is_called_on_an_object(call, qualname):
-    assert goals.read_calls(call, qualname) == [call]
+    assert workloads.read_calls(call, qualname) == [call]
 
 
 def test_no_text_means_no_calls():
-    assert goals.read_calls("", "f") == []
+    assert workloads.read_calls("", "f") == []
 
 
 def test_without_calls_the_tests_are_measured():
-    assert goals.build_workload(PROBLEM, []).selectors == ("t.py::test_1",)
+    assert workloads.build_workload(PROBLEM, []).selectors == ("t.py::test_1",)
 
 
 def test_docstring_examples_are_measured_by_the_selector_of_their_docstring():
@@ -69,11 +69,14 @@ def test_docstring_examples_are_measured_by_the_selector_of_their_docstring():
         for number in (1, 2)
     ]
     spec = PROBLEM.spec + Spec(cases=tuple(examples), selectors=("doctest:pkg/m.py::f",))
-    assert goals.build_workload(replace(PROBLEM, spec=spec), []).selectors == ("t.py::test_1", "doctest:pkg/m.py::f")
+    assert workloads.build_workload(replace(PROBLEM, spec=spec), []).selectors == (
+        "t.py::test_1",
+        "doctest:pkg/m.py::f",
+    )
 
 
 def test_calls_become_tests_beside_the_module():
-    workload = goals.build_workload(PROBLEM, ["Box().put()"])
+    workload = workloads.build_workload(PROBLEM, ["Box().put()"])
     assert workload.selectors == ("pkg/test_greenloop_workload_m.py",)
     (text,) = workload.files.values()
     names: dict = {}
@@ -83,9 +86,9 @@ def test_calls_become_tests_beside_the_module():
 
 def test_a_measured_call_has_to_give_what_it_gave_before():
     """What it gave is learned from the messages with which the tests fail as long as nothing is known."""
-    workload = goals.build_workload(PROBLEM, ["Box().put()"])
+    workload = workloads.build_workload(PROBLEM, ["Box().put()"])
     case = "pkg/test_greenloop_workload_m.py::test_workload_1"
     said = f"AssertionError: it does something else than before (result {'0a' * 16})"
-    (text,) = goals.with_results(workload, {case: said, "other": "no result"}).files.values()
+    (text,) = workloads.with_results(workload, {case: said, "other": "no result"}).files.values()
     assert f"\nRESULTS = {{{case!r}: '{'0a' * 16}'}}\n" in text
     assert "\nRESULTS = None\n" in next(iter(workload.files.values()))

@@ -9,6 +9,8 @@ from greenloop.cli.commands import fix
 from greenloop.core.errors import UsageError
 from greenloop.core.records.goal import Goal
 
+SUMMARY = "make a function that passes its tests faster or simpler, or change it as a comment asks"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(

@@ -1,1 +1,0 @@
-"""Requirements that measure: each file begins one."""

@@ -1,0 +1,1 @@
+"""Less time or memory, limits, or a comment's wish, for code that passes its tests: `greenloop improve`."""

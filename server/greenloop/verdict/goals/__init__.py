@@ -1,1 +1,0 @@
-"""Measures the costs of code before and after a change: time, memory, lines."""
