@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from greenloop.core.deadline import Deadline, before_search
 from greenloop.core.errors import SandboxBrokenError
@@ -21,6 +22,7 @@ from greenloop.core.records.model import ModelKind
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.spec import Target, TargetKind
 from greenloop.core.run_state import Baseline
+from greenloop.core.target_kinds import PreparedTarget, TargetStart, find_target_kind
 from greenloop.engine.baseline.early_changes import EarlyChanges
 from greenloop.engine.baseline.known_baseline import KnownBaseline
 from greenloop.engine.conversation.conversation import Conversation
@@ -108,7 +110,8 @@ async def refine(
     root = workspace.check_root(request.root)
     snapshot = Snapshot(root=root, buffers=request.buffers)
     target = request.target
-    if isinstance(target, str):
+    special = find_target_kind(target) if isinstance(target, str) else None
+    if isinstance(target, str) and special is None:
         target = typed_targets.parse_target(target, root, base=request.base, read_text=snapshot.text).target
 
     def tell(event: Event) -> None:
@@ -129,6 +132,7 @@ async def refine(
             settings=settings, preset=preset, models=models, secrets=secrets, patience=lambda: deadline.left_to_search
         )
         conversation: Conversation | None = None
+        prepared: PreparedTarget | None = None
         try:
             timed = TimedSession(session, watch)
             early = EarlyChanges(
@@ -136,8 +140,15 @@ async def refine(
                 encode=lambda texts: {path: snapshot.encoded(path, text) for path, text in texts.items()},
                 report_status=beating.report,
             )
+            if special is not None:
+                prepared = await _prepare(special, snapshot, timed, place, settings, beating.report, deadline)
+                target, snapshot = prepared.target, snapshot.with_text(prepared.target.path, prepared.text)
+                request = replace(request, buffers=snapshot.buffers)
+            assert isinstance(target, Target)
             context = BaselineContext(
                 target=target,
+                prepared=prepared,
+                fallback=prepared.regions if prepared else (),
                 snapshot=snapshot,
                 session=timed,
                 place=place,
@@ -194,6 +205,32 @@ async def refine(
             await asyncio.shield(asyncio.gather(_release(session, shared_pool, keep=pool is not None), models.close()))
     emit(Finished(outcome=outcome))
     return outcome
+
+
+async def _prepare(
+    kind: tuple[Any, str],
+    snapshot: Snapshot,
+    session: Session,
+    place: SandboxSpec,
+    settings: Settings,
+    report_status: Callable[[str], None],
+    deadline: Deadline,
+) -> PreparedTarget:
+    """Has a target prepared by the plugin of its kind."""
+    module, text = kind
+    start = TargetStart(
+        text=text,
+        root=snapshot.root,
+        buffers=snapshot.buffers,
+        text_of=snapshot.text,
+        session=session,
+        place=place,
+        report_status=report_status,
+        longest=settings.sandbox.longest,
+    )
+    async with before_search(deadline):
+        prepared: PreparedTarget = await module.prepare(start)
+    return prepared
 
 
 async def warm(root: Path, settings: Settings, pool: SandboxPool, variables: Mapping[str, str] | None = None) -> None:

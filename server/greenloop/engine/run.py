@@ -126,6 +126,7 @@ class RefineRun:
             ensure_unchanged=self.workspace.ensure_unchanged,
             own_code=self.workspace.own_code,
             failed=self.failed,
+            proved=() if self.context.prepared else None,
             beyond=BeyondTests(noticed=settings.verify.noticed),
         )
         self.feedback = Feedback(settings=settings, preset=self.preset, tools=self.tools, secrets=self.calls.secrets)

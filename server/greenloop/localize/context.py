@@ -19,6 +19,7 @@ from greenloop.core.records.problem import DataFile, Findings, Problem
 from greenloop.core.records.spec import Region, Spec, Target, TargetKind
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import Baseline
+from greenloop.core.target_kinds import PreparedTarget
 from greenloop.core.test_selection import find_approaches
 from greenloop.core.text.diff import split_lines
 from greenloop.core.verdict import judge
@@ -57,7 +58,7 @@ class BaselineContext:
     `calls` are those to measure then, one in each line. `when_failing` gets what is known as soon as a test is seen to
     fail; the rest of the baseline is measured meanwhile. `when_located`, for a capable model, gets what a report needs
     as soon as the other tests of the target's file have run. `fallback` is to be changed where the target reaches
-    nothing.
+    nothing. `prepared` is the plugin's part of a target of another kind, which runs none of the code.
     """
 
     target: Target
@@ -73,6 +74,7 @@ class BaselineContext:
     when_failing: Callable[[Baseline], None] | None = None
     when_located: Callable[[Findings], None] | None = None
     fallback: tuple[Region, ...] = ()
+    prepared: PreparedTarget | None = None
     deadline: Deadline = field(default_factory=Deadline)
 
     async def run(self, selectors: Sequence[str], files: Mapping[str, str], **kind: object) -> Execution:
@@ -274,6 +276,7 @@ def _build_problem(
         suspects=suspects,
         sites=context.sites,
         data=data,
+        why_refused=context.prepared.why_refused if context.prepared else None,
     )
 
 

@@ -218,7 +218,7 @@ async def _tell_located(target: _FailingTarget, tell: Callable[[Findings], None]
     read = await asyncio.to_thread(assignments.find_read, evidence, ranked, suspicions, context.snapshot.root)
     failures = [result.failure for result in results.values()]
     chosen, _others = (target.created, ()) if target.created else _choose_functions(context, ranked, failures)
-    whole = replace(target, measured=results)
+    chosen, whole = chosen or context.fallback, replace(target, measured=results)
     early = whole.early_baseline(chosen, ranked, [region.path for region in evidence.suspects], data)
     reasons, related = find_reasons(evidence), dict.fromkeys(read, READ)
     tell(await gather_findings(context, early.problem, cases, results, reasons=reasons, related=related))

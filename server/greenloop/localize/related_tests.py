@@ -71,7 +71,7 @@ async def run_related_tests(
     if not created:  # in a thread: one-token changes are tried meanwhile
         root = context.snapshot.root
         read = await asyncio.to_thread(assignments.find_read, evidence, first, suspicions(evidence), root)
-    ranked = list(dict.fromkeys(region.path for region in first))[:MOST_MODULES]
+    ranked = list(dict.fromkeys(region.path for region in first or context.fallback))[:MOST_MODULES]
     modules = dict.fromkeys([*ranked, *(region.path for region in list(read)[:1])])
     related = await run_importing_tests(context, [context.target.path], modules, measurement, targets, most=FIRST)
     return replace(related, modules=tuple(modules))

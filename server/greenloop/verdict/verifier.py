@@ -43,6 +43,7 @@ from greenloop_sandbox import Execution, Inspection, Session, WatchedLines
 OpenSession = Callable[[], Awaitable[Session]]
 
 SUITE_SHARE = 1 / 3  # of the run's time that is left: the most for one run of the related tests
+NOT_RUN = "no test runs the changed code"
 OUT_OF_TIME = Verdict(status=Status.TIMEOUT, reason="The run's time was over before the tests could run again.")
 
 
@@ -238,7 +239,10 @@ class Verifier:
             cases = [case for case in cases if self.proved is None or case in self.proved]
             before = code_before(self.state, self.own_texts, files)
             own = {path: text or "" for path, text in before.texts.items()}
-            progress.proofs = proofs = await prove(inputs, session, files, before, cases)
+            proofs = await prove(inputs, session, files, before, cases)
+            if self.proved is not None and not self.proved and not inputs.problem.neighbours:
+                proofs = Proofs(unproven=dict.fromkeys(inputs.expected, NOT_RUN))
+            progress.proofs = proofs
             if proofs.tampering:
                 progress.verdict = replace(verdict, status=Status.TAMPERED, reason=proofs.tampering)
                 return

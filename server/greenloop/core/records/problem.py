@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -69,6 +69,7 @@ class Problem:
     `corrections`: of imports without which no test can be collected; each candidate has them all.
     `sites`: the folders of the packages that the tests' environment has, where they can be read.
     `siblings`: those of the neighbours that are in the target's files and failed for the same cause.
+    `why_refused` returns why changed texts are no honest solution, by the user's texts; "" where they may be one.
     `data`: files that may be at fault in place of code, those with a value of the failure first.
     """
 
@@ -91,6 +92,7 @@ class Problem:
     sites: tuple[Path, ...] = ()
     siblings: tuple[str, ...] = ()
     data: tuple[DataFile, ...] = ()
+    why_refused: Callable[[Mapping[str, str | None], Mapping[str, str]], str] | None = None
 
     @property
     def question(self) -> Hashable:

@@ -25,6 +25,7 @@ from greenloop.drafting.candidates.checks.signature import check_signature
 UNCHANGED = "Unchanged"
 UNDEFINED = "UndefinedName"
 ENCODING = "EncodingError"
+SILENCED = "Silenced"
 
 
 def check(
@@ -44,6 +45,8 @@ def check(
     for region in candidate.texts:
         if finding := check_signature(problem, region, candidate, files):
             return finding
+    if finding := _refused(problem, files):
+        return finding
     if is_same_code(problem, candidate, None):
         return Finding(error_class=UNCHANGED, message="The answer repeats the user's code without a change.")
     if parent is not None and is_same_code(problem, candidate, parent):
@@ -60,12 +63,20 @@ def check_edit(problem: Problem, candidate: Candidate, files: Mapping[str, str])
     for path, text in python.items():
         if finding := _encoding_error(text) or _syntax_error(problem, path, text):
             return replace(finding, message=f"{path}: {finding.message}")
+    if finding := _refused(problem, files):
+        return finding
     if is_same_code(problem, candidate, None):
         return Finding(error_class=UNCHANGED, message="The answer changes nothing.")
     for path, text in python.items():
         if finding := _undefined_name(problem, path, text):
             return replace(finding, message=f"{path}: {finding.message}")
     return hardcoding.find_hard_coding(problem, candidate, files)
+
+
+def _refused(problem: Problem, files: Mapping[str, str]) -> Finding | None:
+    """A finding where the target itself says that the change is no honest solution."""
+    sentence = problem.why_refused(problem.originals, files) if problem.why_refused else ""
+    return Finding(error_class=SILENCED, message=sentence) if sentence else None
 
 
 def without_faulty_functions(problem: Problem, candidate: Candidate) -> Candidate | None:
