@@ -148,6 +148,24 @@ async def test_errors_of_others_at_a_test_are_attached(editor, severity, attache
     assert (function["kind"], "diagnostics" in function) == ("refactor.rewrite", False)
 
 
+@pytest.mark.parametrize(
+    ("source", "only", "count"),
+    [("mypy", None, 1), ("Pylance", ["quickfix"], 1), ("mypy", ["refactor"], 0), ("Ruff", None, 0)],
+)
+async def test_an_error_of_a_type_checker_has_an_action(editor, source, only, count):
+    await editor.start()
+    at = {"start": {"line": 1, "character": 4}, "end": {"line": 1, "character": 8}}
+    error = {"message": "Incompatible return value type", "source": source, "severity": 1, "range": at}
+    actions = await editor.actions("m.py", 1, only, diagnostics=[error])
+    found = [each for each in actions if "type-checks" in each["title"]]
+    assert len(found) == count
+    assert len([each for each in actions if each["kind"] in ("quickfix", "refactor.rewrite")]) <= 2
+    for action in found:
+        assert (action["title"], action["kind"]) == ("Refine until it type-checks: m.py", "quickfix")
+        assert action["diagnostics"] == [error]
+        assert action["command"]["arguments"] == [{"uri": editor.uri("m.py"), "test": "types:m.py:2"}]
+
+
 async def test_show_attempts_opens_a_report(editor):
     editor.answers["window/showDocument"] = {"success": True}
     await editor.start(model="play:stuck")

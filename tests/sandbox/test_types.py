@@ -99,3 +99,12 @@ async def test_one_sentence_with_the_remedy(play, files, target, error, told):
     with pytest.raises(error, match=told) as raised:
         await play(target, RIGHT, files={**FILES, **files})
     assert raised.value.remedy
+
+
+async def test_where_tests_pass_the_type_error_is_named(play):
+    outcome = await play("test_shop.py", RIGHT)
+    assert outcome.after == {}
+    assert (
+        "test_shop.py already passes; nothing was changed. mypy reports a type error in shop.py:5: " in outcome.message
+    )
+    assert "To fix it: `greenloop fix --types shop.py:5`." in outcome.message

@@ -56,11 +56,16 @@ def _fix_failing_tests(job: FixJob) -> int:
     """Without a target: runs the suite, and fixes the first failing test, all, or what became red since a revision."""
     since = job.arguments.since
     with open_view(json=job.write_json is not None) as view:
+        others = ""
 
         async def find() -> tuple[list[str], str]:
+            nonlocal others
             if since is None:
                 listed = testing.list_failing_tests
-                return await listed(job.root, settings=job.settings, report_status=view.report_status), ""
+                failing = await listed(job.root, settings=job.settings, report_status=view.report_status)
+                if not failing:
+                    others = await testing.find_others(job.root, settings=job.settings)
+                return failing, ""
             red = testing.find_regressions
             found = await red(job.root, since, settings=job.settings, report_status=view.report_status)
             return _choose(found, since, job.arguments.most)
@@ -73,7 +78,7 @@ def _fix_failing_tests(job: FixJob) -> int:
             job.fixes.append(Fix(target="", outcome=outcome))
             return finish(job, outcome)
     if not failing:
-        sentence = sentence or "All tests pass; there is nothing to fix."
+        sentence = sentence or f"All tests pass. {others or 'There is nothing to fix.'}"
         return finish(job, _empty_outcome(StopReason.ALREADY_GREEN, sentence, solved=True))
     if job.write_json is None:
         print(

@@ -1,7 +1,8 @@
 """The port for kinds of targets that are neither tests nor functions: `KIND:TEXT`.
 
 An entry point of the group `greenloop.target_kinds`, named like the kind, names a module with
-`async prepare(start) -> PreparedTarget`. It must not know any kind.
+`async prepare(start) -> PreparedTarget`, and maybe `async describe(start) -> str`: one sentence about what may be fixed
+though every test passes. It must not know any kind.
 """
 
 from __future__ import annotations
@@ -37,10 +38,11 @@ class TargetStart:
 class PreparedTarget:
     """A target that is a test of the plugin's own: its text exists in the sandbox alone, and runs none of the code.
 
-    `regions` are to be changed. `why_refused` gets the user's texts and a candidate's, and returns why that is no
-    honest solution ("": it may be one).
+    `name` is the target as a user may type it, `regions` are to be changed. `why_refused` gets the user's texts and a
+    candidate's, and returns why that is no honest solution ("": it may be one).
     """
 
+    name: str
     target: Target
     text: str
     regions: tuple[Region, ...]

@@ -11,7 +11,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from greenloop.core.deadline import Deadline, before_search
 from greenloop.core.errors import SandboxBrokenError
@@ -19,10 +18,10 @@ from greenloop.core.events import Event, Finished, Started
 from greenloop.core.ports import Model, NoUser, User
 from greenloop.core.records.goal import Goal
 from greenloop.core.records.model import ModelKind
-from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.outcome import Outcome, StopReason
 from greenloop.core.records.spec import Target, TargetKind
 from greenloop.core.run_state import Baseline
-from greenloop.core.target_kinds import PreparedTarget, TargetStart, find_target_kind
+from greenloop.core.target_kinds import PreparedTarget, find_target_kind
 from greenloop.engine.baseline.early_changes import EarlyChanges
 from greenloop.engine.baseline.known_baseline import KnownBaseline
 from greenloop.engine.conversation.conversation import Conversation
@@ -31,6 +30,7 @@ from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.presets import IMPROVE, PLANNED, Preset, find_preset
 from greenloop.engine.run import RefineRun
 from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status, open_session
+from greenloop.engine.target_kinds import build_start, describe_others, prepare
 from greenloop.engine.timing import Stopwatch, TimedSession, heartbeat
 from greenloop.localize.baseline import measure_baseline
 from greenloop.localize.context import BaselineContext
@@ -141,7 +141,8 @@ async def refine(
                 report_status=beating.report,
             )
             if special is not None:
-                prepared = await _prepare(special, snapshot, timed, place, settings, beating.report, deadline)
+                start = build_start(special[1], snapshot, timed, place, settings, beating.report)
+                prepared = await prepare(special[0], start, deadline)
                 target, snapshot = prepared.target, snapshot.with_text(prepared.target.path, prepared.text)
                 request = replace(request, buffers=snapshot.buffers)
             assert isinstance(target, Target)
@@ -197,6 +198,9 @@ async def refine(
                 failed=early.known_failures(baseline.problem),
             )
             outcome = await run.outcome(tell)
+            if outcome.reason is StopReason.ALREADY_GREEN and request.goal is None:
+                others = await describe_others(build_start("", snapshot, timed, place, settings, beating.report))
+                outcome = replace(outcome, message=f"{outcome.message} {others}".strip())
         except SandboxBrokenError as error:
             raise await sandbox_selection.suggest_other(error, settings, sandbox.name) from error
         finally:
@@ -205,32 +209,6 @@ async def refine(
             await asyncio.shield(asyncio.gather(_release(session, shared_pool, keep=pool is not None), models.close()))
     emit(Finished(outcome=outcome))
     return outcome
-
-
-async def _prepare(
-    kind: tuple[Any, str],
-    snapshot: Snapshot,
-    session: Session,
-    place: SandboxSpec,
-    settings: Settings,
-    report_status: Callable[[str], None],
-    deadline: Deadline,
-) -> PreparedTarget:
-    """Has a target prepared by the plugin of its kind."""
-    module, text = kind
-    start = TargetStart(
-        text=text,
-        root=snapshot.root,
-        buffers=snapshot.buffers,
-        text_of=snapshot.text,
-        session=session,
-        place=place,
-        report_status=report_status,
-        longest=settings.sandbox.longest,
-    )
-    async with before_search(deadline):
-        prepared: PreparedTarget = await module.prepare(start)
-    return prepared
 
 
 async def warm(root: Path, settings: Settings, pool: SandboxPool, variables: Mapping[str, str] | None = None) -> None:

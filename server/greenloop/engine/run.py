@@ -258,7 +258,7 @@ class RefineRun:
         basis = await self.workspace.basis()
         number = history.start_run(
             state.problem.root,
-            self.context.target.selector,
+            self.context.prepared.name if self.context.prepared else self.context.target.selector,
             preset=self.preset.name,
             model=drafter.name,
             sandbox=self.context.session.name,

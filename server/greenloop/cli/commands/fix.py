@@ -38,6 +38,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="pytest node id, file.py::function, file.py:LINE, a folder with tests or notebook.ipynb:CELL; several are "
         "fixed one after another (default: the first failing test)",
     )
+    parser.add_argument(
+        "--types",
+        action="store_true",
+        help="fix what the project's own mypy or pyright reports at TARGET (a file, a folder or file.py:LINE; default: "
+        "anywhere); tests stay as they are",
+    )
     parser.add_argument("--all", action="store_true", help="fix every failing test, one after another")
     parser.add_argument(
         "--since",
@@ -125,6 +131,8 @@ def _fix(
     root, first = options.locate(arguments.root, next(iter(arguments.targets), None), cwd=cwd)
     others = [options.locate(str(root), word, cwd=cwd)[1] for word in arguments.targets[1:]]
     targets = [target for target in (first, *others) if target]
+    if getattr(arguments, "types", False):
+        targets = [f"types:{target}" for target in targets or [""]]
     if earlier is not None:
         root, targets = (root if arguments.root else Path(earlier.root)), [earlier.target]
     patch = None
@@ -167,6 +175,8 @@ def _fix(
 
 def _check_combination(arguments: argparse.Namespace) -> None:
     """Raises `UsageError` for options that exclude each other."""
+    if getattr(arguments, "types", False) and (arguments.all or arguments.since is not None):
+        raise UsageError("--types does not go with --all or --since.", remedy="Remove one of the two.")
     if arguments.all and arguments.targets:
         raise UsageError("--all does not take a TARGET.", remedy="Remove one of the two.")
     if arguments.since is not None and arguments.targets:

@@ -7,6 +7,7 @@ The actions of `available_actions`, the most useful first, are offered by these 
   nothing else.
 - Further actions on a run have the kind `refactor.rewrite.greenloop`. They are also sent when the user requests all
   actions: many editors cannot filter by kind, and each must be able to cancel a run and apply its result.
+- An error of a type checker has an action of its own, which takes the second place of the target at the cursor.
 - Goals for a function that is not known to pass, all tests of a class and (`source.greenloop`) of a file are only sent
   when requested by kind.
 
@@ -22,7 +23,7 @@ from pygls.lsp.server import LanguageServer
 
 from greenloop.core.records.spec import Target, TargetKind
 from greenloop.lsp.connection.capabilities import Capabilities
-from greenloop.lsp.connection.convert import action_kind, is_kind
+from greenloop.lsp.connection.convert import action_kind, command, is_kind
 from greenloop.lsp.documents import locations
 from greenloop.lsp.documents.locations import ProjectFile
 from greenloop.lsp.parts import Parts
@@ -30,6 +31,8 @@ from greenloop.lsp.runs.available_actions import FILE, MORE, FurtherAction, file
 
 KINDS: tuple[str, ...] = (lsp.CodeActionKind.QuickFix.value, lsp.CodeActionKind.RefactorRewrite.value, MORE, FILE)
 FIRST = 2
+TYPES = "Refine until it type-checks"
+TYPE_CHECKERS = {"mypy", "dmypy", "pyright", "basedpyright", "pylance"}  # sources of diagnostics, in lower case
 # Beginnings of the titles of actions that insert a model's text.
 WRITES = ("Refine", "Improve", "Implement", "Apply")
 
@@ -53,6 +56,11 @@ def register(server: LanguageServer, parts: Parts) -> None:
     def actions(file: ProjectFile, params: lsp.CodeActionParams) -> Iterator[lsp.CodeAction | lsp.Command]:
         uri, context, capabilities = params.text_document.uri, params.context, parts.client.capabilities
         own_diagnostics = [item for item in context.diagnostics if (item.source or "").startswith("greenloop")]
+        type_errors = _type_errors(context)
+        for item in type_errors[:1]:
+            title, place = f"{TYPES}: {file.path}", f"types:{file.path}:{file.line(item.range.start.line)}"
+            action = command(title, "greenloop.refine", {"uri": uri, "test": place})
+            yield _as_sent(capabilities, action, lsp.CodeActionKind.QuickFix.value, type_errors)
         target, line = target_of(file, file.line(params.range.start.line), own_diagnostics)
         if target is not None:
             is_test = target.kind is TargetKind.TEST
@@ -60,7 +68,9 @@ def register(server: LanguageServer, parts: Parts) -> None:
             preferred = lsp.CodeActionKind.QuickFix if is_fix else lsp.CodeActionKind.RefactorRewrite
             main = list(filter(is_offered, available.main(uri, file, target, line)))
             further = available.further(uri, file, target, line) if context.only is not None else ()
-            chosen = [each for each in _choose(main, further, preferred, context) if is_offered(each[0])]
+            first = FIRST - bool(type_errors)
+            offered = _choose(main, further, preferred, context, first=first)
+            chosen = [each for each in offered if is_offered(each[0])]
             if chosen and context.trigger_kind != lsp.CodeActionTriggerKind.Automatic:
                 parts.prewarmer.prewarm(file.root)
             fixed = own_diagnostics or (_foreign_errors(context.diagnostics, file, target) if is_test else [])
@@ -99,15 +109,17 @@ def _choose(
     further: Iterable[FurtherAction],
     preferred: lsp.CodeActionKind,
     context: lsp.CodeActionContext,
+    *,
+    first: int,
 ) -> Iterator[tuple[lsp.CodeAction, str]]:
     """The actions to offer, each with its kind."""
     only = context.only
     wants_more = only is None or any(_is_kind(MORE, requested) for requested in only)
     kind = action_kind(preferred, only) or (MORE if wants_more else None)
     if kind is not None:
-        yield from ((action, kind) for action in main[:FIRST])
+        yield from ((action, kind) for action in main[:first])
     if wants_more and context.trigger_kind != lsp.CodeActionTriggerKind.Automatic:
-        yield from ((action, MORE) for action in main[FIRST:])
+        yield from ((action, MORE) for action in main[first:])
     for action, own_kind in further:
         if any(_is_kind(own_kind, requested) for requested in only or ()):
             yield action, own_kind
@@ -115,6 +127,15 @@ def _choose(
 
 def _is_kind(kind: str, requested: str | lsp.CodeActionKind) -> bool:
     return is_kind(kind, getattr(requested, "value", requested))
+
+
+def _type_errors(context: lsp.CodeActionContext) -> list[lsp.Diagnostic]:
+    """The errors of a type checker, where quick fixes are wanted."""
+    quick_fix = lsp.CodeActionKind.QuickFix.value
+    if context.only is not None and not any(_is_kind(quick_fix, requested) for requested in context.only):
+        return []
+    errors = (item for item in context.diagnostics if item.severity in (None, lsp.DiagnosticSeverity.Error))
+    return [item for item in errors if (item.source or "").lower() in TYPE_CHECKERS]
 
 
 def _foreign_errors(diagnostics: Iterable[lsp.Diagnostic], file: ProjectFile, target: Target) -> list[lsp.Diagnostic]:

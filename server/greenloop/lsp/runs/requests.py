@@ -58,8 +58,18 @@ def refine_target(documents: Documents, file: locations.ProjectFile, params: Ref
     """The target of a refine request. Raises `JsonRpcInvalidParams` where there is nothing to refine."""
     if params.test is not None:
         # An unknown test is left to the engine, which knows all tests and suggests the nearest.
-        return locations.find_target(documents, file.root, params.test) or Target(
-            kind=TargetKind.TEST, path=file.path, qualname="", selector=params.test, start=1, end=1, name_line=1
+        if target := locations.find_target(documents, file.root, params.test):
+            return target
+        number = params.test.rpartition(":")[2]  # a target of another kind may be a line
+        line = int(number) if number.isdecimal() else 1
+        return Target(
+            kind=TargetKind.TEST,
+            path=file.path,
+            qualname="",
+            selector=params.test,
+            start=line,
+            end=line,
+            name_line=line,
         )
     assert params.position is not None
     target = locations.target_at(file, file.line(params.position.line))

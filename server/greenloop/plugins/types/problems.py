@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -32,8 +31,12 @@ class TypeProblem:
         """Its text wherever in the file it stands."""
         return f"{self.path}: {self.text}"
 
+    @property
+    def place(self) -> str:
+        return f"{self.path}:{self.line}"
+
     def __str__(self) -> str:
-        return f"{self.path}:{self.line}: {self.text}"
+        return f"{self.place}: {self.text}"
 
 
 def check_text(checker: Checker, paths: Sequence[str] = (), known: Sequence[TypeProblem] = ()) -> str:
@@ -43,10 +46,11 @@ def check_text(checker: Checker, paths: Sequence[str] = (), known: Sequence[Type
         "PATHS": repr([] if checker.has_paths else [*paths] or ["."]),
         "KNOWN": repr([each.key for each in known]),
     }
-    text = _template()
-    for name, value in values.items():
-        text = re.sub(rf"^{name}\b.* = .*$", lambda _match, row=f"{name} = {value}": row, text, flags=re.MULTILINE)
-    return text
+    rows = _template().split("\n")
+    for number, row in enumerate(rows):
+        name = row.partition(" = ")[0].partition(":")[0]
+        rows[number] = f"{name} = {values[name]}" if name in values else row
+    return "\n".join(rows)
 
 
 async def list_problems(

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from greenloop.core.python.ast_source import FUNCTIONS, find_definitions, parse_module
 
 _COMMENT = re.compile(r"#\s*(?P<kind>type:\s*ignore|pyright:|mypy:|pyre-|pytype:)")
+_ANY = re.compile(r"\bAny\b")
 _DECORATORS = {"no_type_check", "no_type_check_decorator"}
 _WIDEST = {"Any", "object"}
 
@@ -44,21 +45,27 @@ def _silencers(text: str) -> Iterator[str]:
     module = parse_module(text)
     for node in ast.walk(module) if isinstance(module, ast.Module) else ():
         name = _name(node)
-        if name == "Any" and not isinstance(node, ast.alias):
+        if name == "Any" or any(_ANY.search(text) for text in _quoted_annotations(node)):
             yield "the type `Any`"
         elif isinstance(node, ast.Call) and _name(node.func) == "cast":
             yield "a `cast`"
-        elif name in _DECORATORS and not isinstance(node, ast.alias):
+        elif name in _DECORATORS:
             yield f"`@{name}`"
         elif isinstance(node, ast.If) and any(_name(each) == "TYPE_CHECKING" for each in ast.walk(node.test)):
             yield "code for the type checker alone (`TYPE_CHECKING`)"
 
 
 def _name(node: ast.AST) -> str:
-    """The last part of a name; what stands in quotes may be an annotation, too."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.fullmatch(r"[\w.]*\bAny", node.value):
-        return "Any"
+    """The last part of a name."""
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def _quoted_annotations(node: ast.AST) -> Iterator[str]:
+    """The texts in quotes in the annotation of a variable, parameter or result."""
+    annotation = getattr(node, "annotation", None) or getattr(node, "returns", None)
+    for each in ast.walk(annotation) if annotation else ():
+        if isinstance(each, ast.Constant) and isinstance(each.value, str):
+            yield each.value
 
 
 def _weakened(old: str, new: str) -> str:

@@ -5,20 +5,21 @@ It must not know how candidates are made.
 
 from __future__ import annotations
 
-from greenloop.core.errors import UsageError
+from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.core.records.spec import Region, Target, TargetKind
 from greenloop.core.target_kinds import PreparedTarget, TargetStart
-from greenloop.plugins.types.checkers import find_checker
+from greenloop.plugins.types.checkers import configured_checkers, find_checker
 from greenloop.plugins.types.problems import CASE, FILE, TypeProblem, check_text, list_problems
 from greenloop.plugins.types.silencing import find_silencing
 from greenloop.project.syntax import definitions
 from greenloop.project.typed_targets import relative_path, split_target
 
+MOST = 5  # functions of one run
 SHOWN = 3  # errors that a message names
 
 
 async def prepare(start: TargetStart) -> PreparedTarget:
-    """Finds the errors at a place (empty: anywhere); the first one's function is to be changed.
+    """Finds the errors at a place (empty: anywhere); the functions around them are to be changed.
 
     Raises `UsageError` where nothing is reported there, `CannotVerifyError` where the types cannot be checked.
     """
@@ -39,16 +40,44 @@ async def prepare(start: TargetStart) -> PreparedTarget:
         listed = "; ".join(map(str, near[:SHOWN]))
         remedy = f"It reports: {listed}" if near else "There is nothing to fix."
         raise UsageError(f"{checker.name} reports no type error {where}.", remedy=remedy)
-    region = _region(wanted[0], start)
-    own = [each for each in wanted if each.path == region.path and region.start <= each.line <= region.end]
+    regions = [*dict.fromkeys(_region(each, start) for each in wanted)][:MOST]
+    own = [each for each in wanted if any(_is_in(each, region) for region in regions)]
     text = check_text(checker, paths, [each for each in every if each not in own])
-    lines = text.count("\n")
     return PreparedTarget(
-        target=Target(kind=TargetKind.TEST, path=FILE, qualname="", selector=CASE, start=1, end=lines, name_line=1),
+        name=f"types:{start.text}",
+        target=Target(
+            kind=TargetKind.TEST,
+            path=FILE,
+            qualname="",
+            selector=CASE,
+            start=1,
+            end=text.count("\n"),
+            name_line=1,
+        ),
         text=text,
-        regions=(region,),
+        regions=tuple(regions),
         why_refused=find_silencing,
     )
+
+
+async def describe(start: TargetStart) -> str:
+    """Says how many type errors there are in a project that configures a checker, and the command that fixes them."""
+    if not configured_checkers(start.root):
+        return ""
+    try:
+        checker = find_checker(start.root, start.place.environment)
+        start.report_status(f"checking the types with {checker.name} ({checker.configuration})")
+        found = await list_problems(start.session, checker, start.buffers, seconds=start.longest)
+    except CannotVerifyError as error:
+        return f"{error} {error.remedy}"
+    if not found:
+        return ""
+    count = f"{len(found)} type errors, the first" if len(found) > 1 else "a type error"
+    return f"{checker.name} reports {count} in {found[0]}. To fix it: `greenloop fix --types {found[0].place}`."
+
+
+def _is_in(problem: TypeProblem, region: Region) -> bool:
+    return problem.path == region.path and region.start <= problem.line <= region.end
 
 
 def _is_at(problem: TypeProblem, path: str, line: int | None) -> bool:

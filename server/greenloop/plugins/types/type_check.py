@@ -42,7 +42,8 @@ def find_errors() -> list[tuple[str, int, str]]:
     if done.returncode not in (0, 1):
         rows = (done.stderr.strip() or done.stdout.strip() or "it says nothing").splitlines()
         raise TypeCheckerFailed(f"{CHECKER} ended with status {done.returncode}: {rows[-1][:300]}")
-    return _of_mypy(done.stdout) if CHECKER == "mypy" else _of_pyright(done.stdout)
+    found = _of_mypy(done.stdout) if CHECKER == "mypy" else _of_pyright(done.stdout)
+    return [each for each in found if each[0] != Path(__file__).name]
 
 
 def _of_mypy(output: str) -> list[tuple[str, int, str]]:
