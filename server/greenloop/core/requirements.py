@@ -45,7 +45,8 @@ class Ruling:
     """A requirement's judgement of a candidate: results of its cases, and plain data that only it reads and shows.
 
     `shares`: by the id of a failed case that ran in the sandbox, how much of it holds (0..1). `ratio`, where the data
-    have it, is the cost against that of the user's own code: of several candidates the lowest is elected.
+    have it, is the cost against that of the user's own code: of several candidates the lowest is elected. `note`, where
+    they have it, is a sentence about the result.
     """
 
     results: Sequence[CaseResult] = ()

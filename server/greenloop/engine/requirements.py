@@ -14,7 +14,13 @@ from greenloop.core.requirements import Requirement, Start, Trial, find_requirem
 from greenloop.core.run_state import Baseline
 from greenloop.core.verification_inputs import VerificationInputs
 
-CONFIGURED = ("trace", "constraints", "score", "human")  # each begins where the setting of the same name is set
+CONFIGURED = (
+    "trace",
+    "constraints",
+    "score",
+    "human",
+    "types",
+)  # each begins where the setting of the same name is set
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -300,6 +300,11 @@ class SpecSettings:
     )
     trace: str = setting("", "JSONL file of recorded calls that must give the same results; see docs/specs.md.")
     score: str = setting("", "`file.py::function` of the workspace that scores the target from 0 to 1; 1 passes.")
+    types: Literal["report", "require", "off"] = setting(
+        "report",
+        "New errors of the project's own mypy or pyright, and of its ruff, in a result: `report` names them, `require` "
+        "takes no result that has one, `off` does not look. Only where the project configures these tools.",
+    )
     human: bool = setting(False, "Show you each passing candidate, to accept it or to say what is wrong.")
     write: bool = setting(
         False, "Add generated and confirmed tests to the project's test file, in the same edit as the result."

@@ -67,7 +67,7 @@ def list_beyond(evidence: Evidence) -> list[str]:
         found.append(f"Green, and perhaps unfinished: {'; '.join(evidence.unfinished)}")
     if evidence.noticed is not None and (survivors := list_survivors(evidence.noticed)):
         found.append(f"{describe_noticed(evidence.noticed).capitalize()}; they also accept {'; '.join(survivors)}")
-    return found
+    return found + [str(data["note"]) for data in evidence.data.values() if data.get("note")]
 
 
 def list_notes(outcome: Outcome) -> tuple[str, ...]:

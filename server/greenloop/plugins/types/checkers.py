@@ -14,7 +14,7 @@ from greenloop.project.environment.interpreters import has_package
 from greenloop.project.sources import read_text
 from greenloop_sandbox.records import Environment
 
-MYPY, PYRIGHT, BASEDPYRIGHT = "mypy", "pyright", "basedpyright"
+MYPY, PYRIGHT, BASEDPYRIGHT, RUFF = "mypy", "pyright", "basedpyright", "ruff"
 _CHOOSES = ("files", "packages", "modules")  # options of mypy that say what it checks
 
 
@@ -30,6 +30,14 @@ class Checker:
 def configured_checkers(root: Path) -> list[Checker]:
     """Every type checker that files in the root configure."""
     return list(_configured(root))
+
+
+def configured_linters(root: Path, environment: Environment) -> list[Checker]:
+    """ruff, where files in the root configure it and the environment has it."""
+    names = [name for name in ("ruff.toml", ".ruff.toml") if (root / name).is_file()]
+    names += ["pyproject.toml"] if RUFF in _toml(root, "pyproject.toml").get("tool", {}) else []
+    is_there = has_package(environment.prefix, environment.version, RUFF)
+    return [Checker(name=RUFF, configuration=name) for name in names[:1] if is_there]
 
 
 def find_checker(root: Path, environment: Environment) -> Checker:

@@ -35,6 +35,7 @@ def find_errors() -> list[tuple[str, int, str]]:
     arguments = {
         "mypy": ["--no-error-summary", "--no-pretty", "--no-color-output", "--hide-error-context", *cache],
         "pyright": ["--outputjson"],
+        "ruff": ["check", "--output-format=json", "--force-exclude", "--no-cache"],
     }[CHECKER.replace("basedpyright", "pyright")]
     done = subprocess.run(
         [sys.executable, "-m", CHECKER, *arguments, *PATHS], capture_output=True, text=True, check=False
@@ -42,13 +43,21 @@ def find_errors() -> list[tuple[str, int, str]]:
     if done.returncode not in (0, 1):
         rows = (done.stderr.strip() or done.stdout.strip() or "it says nothing").splitlines()
         raise TypeCheckerFailed(f"{CHECKER} ended with status {done.returncode}: {rows[-1][:300]}")
-    found = _of_mypy(done.stdout) if CHECKER == "mypy" else _of_pyright(done.stdout)
+    found = {"mypy": _of_mypy, "ruff": _of_ruff}.get(CHECKER, _of_pyright)(done.stdout)
     return [each for each in found if each[0] != Path(__file__).name]
 
 
 def _of_mypy(output: str) -> list[tuple[str, int, str]]:
     found = [_ERROR.fullmatch(row) for row in output.splitlines()]
     return [(os.path.relpath(each["path"]), int(each["line"]), each["text"]) for each in found if each]
+
+
+def _of_ruff(output: str) -> list[tuple[str, int, str]]:
+    rows = json.loads(output)
+    return [
+        (os.path.relpath(row["filename"]), row["location"]["row"], f"{row['code']} {row['message']}")
+        for row in rows
+    ]
 
 
 def _of_pyright(output: str) -> list[tuple[str, int, str]]:
