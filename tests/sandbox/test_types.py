@@ -9,6 +9,7 @@ import pytest
 import shop_run
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.core.records.outcome import Verified
+from greenloop.wording.notes import list_notes
 from shop_run import block, texts, turns
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(300)]
@@ -56,6 +57,20 @@ async def test_silencing_is_named_and_refused(play):
     outcome = await play("types:shop.py:5", cheat, RIGHT)
     assert outcome.after == {"shop.py": CORE.replace("RATES.get(kind)", "RATES[kind]")}
     assert turns(outcome)[0].finding.message == "shop.py silences the type checker: a comment `# type: ignore`."
+
+
+@pytest.mark.parametrize(("mode", "count"), [("report", 1), ("require", 2)])
+async def test_a_result_with_a_new_type_error_is_named_or_refused(play, mode, count):
+    files = {**FILES, "shop.py": CORE.replace("RATES.get(kind)", "RATES[kind] + 1")}
+    wrong = block("shop.py", "    return RATES[kind] + 1", "    return RATES.get(kind)")
+    right = block("shop.py", "    return RATES[kind] + 1", "    return RATES[kind]")
+    outcome = await play("test_shop.py::test_rate", wrong, right, files=files, preset="default", **{"spec.types": mode})
+    assert outcome.solved, outcome.message
+    assert len(turns(outcome)) == count
+    notes = list_notes(outcome)
+    assert any("mypy reports a new error: shop.py:5: Incompatible return value" in note for note in notes) is (
+        count == 1
+    )
 
 
 async def test_a_new_error_elsewhere_is_no_fix(play):

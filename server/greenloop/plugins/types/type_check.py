@@ -55,8 +55,7 @@ def _of_mypy(output: str) -> list[tuple[str, int, str]]:
 def _of_ruff(output: str) -> list[tuple[str, int, str]]:
     rows = json.loads(output)
     return [
-        (os.path.relpath(row["filename"]), row["location"]["row"], f"{row['code']} {row['message']}")
-        for row in rows
+        (os.path.relpath(row["filename"]), row["location"]["row"], f"{row['code']} {row['message']}") for row in rows
     ]
 
 
