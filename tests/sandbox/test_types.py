@@ -63,7 +63,7 @@ async def test_silencing_is_named_and_refused(play):
 async def test_a_result_with_a_new_type_error_is_named_or_refused(play, mode, count):
     files = {**FILES, "shop.py": CORE.replace("RATES.get(kind)", "RATES[kind] + 1")}
     wrong = block("shop.py", "    return RATES[kind] + 1", "    return RATES.get(kind)")
-    right = block("shop.py", "    return RATES[kind] + 1", "    return RATES[kind]")
+    right = block("shop.py", "    return RATES.get(kind)", "    return RATES[kind]")
     outcome = await play("test_shop.py::test_rate", wrong, right, files=files, preset="default", **{"spec.types": mode})
     assert outcome.solved, outcome.message
     assert len(turns(outcome)) == count
