@@ -30,7 +30,7 @@ def test_what_an_agent_may_say_instead_of_cheating_reaches_the_user(tmp_path, ba
     assert (unchanged.decision, unchanged.text) == ("stops", "")
     assert edited.decision == "goes on"
     assert "--allow-test-change" in edited.text
-    assert allowed.decision == stopped.decision == "stops, and the user is told"
+    assert allowed.decision == stopped.decision == "stops, and the user is informed"
     assert "test_m.py as changed. The reason: the user says that double(5) is 6" in allowed.text
     assert "says why: the user wants one() to be 2, and test_one wants 1" in stopped.text
     assert "failed: test_m.py::test_one" in stopped.text

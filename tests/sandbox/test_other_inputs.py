@@ -30,7 +30,7 @@ async def test_code_that_answers_its_tests_alone_is_refused(accept):
     verdict, _differences = await accept(RED, SPECIAL, TEST)
     assert verdict.status is Status.TAMPERED
     assert verdict.reason.startswith("m.py:2: area answers the inputs of its tests alone (`if (a, b) == (7, 4):`); on ")
-    assert verdict.reason.endswith(" inputs beside them it does what your own code did.")
+    assert verdict.reason.endswith(" other inputs it does what your own code did.")
 
 
 async def test_of_honest_code_examples_of_other_inputs_are_kept(accept):

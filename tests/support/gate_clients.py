@@ -81,7 +81,7 @@ class Answer:
         said = json.loads(self.out) if self.out.startswith("{") else {}
         blocks = self.code == 2 or said.get("decision") == "block"
         self.text = said.get("reason") or said.get("systemMessage") or self.err.strip()
-        self.decision = "goes on" if blocks else "stops, and the user is told" if self.text else "stops"
+        self.decision = "goes on" if blocks else "stops, and the user is informed" if self.text else "stops"
 
 
 class GateProject:

@@ -42,7 +42,7 @@ Counts = tuple[int, int]  # those for which it holds, and all
 
 @dataclass(frozen=True, kw_only=True)
 class TaskVerdicts:
-    """Which designed tests of a task each program passes: the right one, and each wrong one, in the same order."""
+    """Designed tests of a task that each program passes: the right one, and each wrong one, in the same order."""
 
     right: Sequence[bool]
     wrong: Sequence[Sequence[bool]]
@@ -175,7 +175,7 @@ async def _design(task: Task, region: Region, text: str, root: Path, session: Se
 async def _passes(
     session: Session, task: Task, spec: Spec, program: Mapping[str, str], seconds: float
 ) -> tuple[bool, ...]:
-    """Which tests the program passes; one that does not end fails those that had not begun, too."""
+    """Returns which tests the program passes; one that does not end fails those that had not begun, too."""
     if not spec.selectors:
         return ()
     files = {path: text.encode() for path, text in {**task.files, **program, **spec.files}.items()}

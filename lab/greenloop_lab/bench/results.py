@@ -195,7 +195,7 @@ def _goal_failure(verdict: Verdict) -> str:
 
 
 def _limits_kept(verdict: Verdict) -> list[int]:
-    """How many limits of `spec.constraints` the candidate keeps, of how many that were checked."""
+    """Returns how many limits of `spec.constraints` the candidate keeps, of how many that were checked."""
     kept = [case.passed for case in verdict.cases if "::constraint-" in case.id]
     return [sum(kept), len(kept)]
 

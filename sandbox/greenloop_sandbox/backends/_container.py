@@ -213,7 +213,7 @@ class ContainerSession(WarmSession):
         return is_usable and self._connection is not None and self._connection.session
 
     def _is_outdated(self, current: upload.WorkspaceUpload) -> bool:
-        """Whether the container must be replaced: deleted files must not stay importable, and its memory is fixed."""
+        """True if the container must be replaced: deleted files must not stay importable, and its memory is fixed."""
         assert self._connection is not None
         deleted = self._uploaded.files.keys() - current.files.keys() or self._uploaded.folders - current.folders
         return bool(deleted) or current.memory > 2 * self._connection.config.upload_bytes
@@ -301,7 +301,7 @@ class ContainerSession(WarmSession):
 
 
 def _failures() -> tuple[type[Exception], ...]:
-    """Why a container or its supervisor may be of no use any more."""
+    """Returns why a container or its supervisor may be of no use any more."""
     return (ContainerError, SupervisorError, CannotVerifyError, OSError, payload.protocol().ProtocolError)
 
 

@@ -20,7 +20,7 @@ class Identity:
 
 
 def is_reachable(path: str, identity: Identity) -> bool:
-    """Whether the identity can read the path, by its mode and those of the folders above."""
+    """True if the identity can read the path, by its mode and those of the folders above."""
     try:
         return all(_allows(step, identity, 0o1) for step in Path(path).parents) and can_read(path, identity)
     except OSError:
@@ -28,7 +28,7 @@ def is_reachable(path: str, identity: Identity) -> bool:
 
 
 def can_read(path: str | Path, identity: Identity) -> bool:
-    """Whether the identity may read the path itself, and enter it where it is a folder."""
+    """True if the identity may read the path itself, and enter it where it is a folder."""
     path = Path(path)
     try:
         return _allows(path, identity, 0o4) and (not path.is_dir() or _allows(path, identity, 0o1))

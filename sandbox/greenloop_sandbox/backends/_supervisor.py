@@ -78,7 +78,7 @@ class Supervisor:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the process has ended, for whatever reason."""
+        """True if the process has ended, for whatever reason."""
         return self._process.returncode is not None
 
     def pause(self, *, paused: bool) -> None:
@@ -154,7 +154,7 @@ class Supervisor:
 
 
 def _load() -> float:
-    """How many processes share a processor, at least 1: on a loaded machine a late answer is no sign of a hang."""
+    """Returns how many processes share a processor, at least 1: on a loaded machine a late answer is not a hang."""
     try:
         return min(max(os.getloadavg()[0] / (os.cpu_count() or 1), 1.0), MOST_LOAD)
     except OSError:
@@ -257,7 +257,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether the process exists and is not a zombie."""
+    """True if the process exists and is not a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] not in b"ZX"
     except (OSError, IndexError):

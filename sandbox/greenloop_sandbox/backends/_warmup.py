@@ -47,13 +47,13 @@ class Warmup:
     libraries: Stamp = ()
 
     def may_use_session(self, run: TestRun) -> bool:
-        """Whether this run may use a pytest session opened before the fork."""
+        """True if this run may use a pytest session opened before the fork."""
         if run.collect or run.trace or run.baseline or run.apart or run.inspect or not self._has_agreed(run):
             return False
         return not any(path.rpartition("/")[2] in CONFIGURATION for path in (*run.files, *run.without))
 
     def _has_agreed(self, run: TestRun) -> bool:
-        """Whether each selector was part of a run that agreed, alone or with its whole file."""
+        """True if each selector was part of a run that agreed, alone or with its whole file."""
         selectors = run.selectors or (_WHOLE_SUITE,)
         return all(
             selector in self.agreed_selectors or selector.split("::", 1)[0] in self.agreed_selectors
@@ -70,7 +70,7 @@ class Warmup:
 
     @property
     def is_useful(self) -> bool:
-        """Whether a new supervisor should be prepared."""
+        """True if a new supervisor should be prepared."""
         return bool(self.modules or (self.session_allowed and self.agreed_selectors))
 
     def new_packages(self, execution: Execution) -> list[str]:
@@ -79,7 +79,7 @@ class Warmup:
         return [name for name in names if name not in self.examined]
 
     def should_rehearse(self, run: TestRun, execution: Execution) -> bool:
-        """Whether to test that this run has the same outcomes in a session opened before the fork."""
+        """True if to test that this run has the same outcomes in a session opened before the fork."""
         if not self.session_allowed or run.collect or self._has_agreed(run):
             return False
         return not execution.killed and execution.seconds < MAX_REHEARSAL_SECONDS
@@ -106,7 +106,7 @@ class Warmup:
         return True
 
     def record_failure(self, first: Execution, repeated: Execution) -> bool:
-        """Whether a disagreement rules out that session, which is then never used here.
+        """True if a disagreement rules out that session, which is then never used here.
 
         `repeated` is another run without it: a file saved meanwhile changes outcomes, and so does chance. Then the
         result is unknown and left to a later run, but only `MOST_UNSURE` times.
@@ -193,7 +193,7 @@ def rehearsal(run: TestRun) -> TestRun:
 
 
 def is_suspicious(execution: Execution) -> bool:
-    """Whether the sandbox should not be used again after this execution."""
+    """True if the sandbox should not be used again after this execution."""
     return bool(
         execution.killed in {"memory", "processes"}
         or (execution.status == -9 and not execution.killed)
@@ -202,7 +202,7 @@ def is_suspicious(execution: Execution) -> bool:
 
 
 def have_same_outcomes(first: Execution, second: Execution) -> bool:
-    """Whether two executions agree: the cases, the outcome of every phase, the end."""
+    """True if two executions agree: the cases, the outcome of every phase, the end."""
     return (_outline(first), first.status, first.killed) == (_outline(second), second.status, second.killed)
 
 

@@ -132,7 +132,7 @@ class NoIsolationSession:
 
 
 def _is_special(path: str) -> bool:
-    """Whether the path is a socket or pipe, on which a copy would block."""
+    """True if the path is a socket or pipe, on which a copy would block."""
     return not (os.path.isfile(path) or os.path.isdir(path) or os.path.islink(path))
 
 

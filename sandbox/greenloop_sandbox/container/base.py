@@ -33,7 +33,7 @@ def ensure(
 
 
 def has_image(engine: Engine, name: str) -> bool:
-    """Whether the engine has the image. Raises what the engine raises when it fails."""
+    """True if the engine has the image. Raises what the engine raises when it fails."""
     try:
         engine.client.images.get(name)
     except engine.errors as error:

@@ -257,7 +257,7 @@ class ContainerConnection:
         return f"The sandbox's supervisor ended with status {answer.get('status')}{reason}"
 
     def _explain_loss(self, error: Exception | None) -> str:
-        """Why the conversation ended, as far as the engine knows."""
+        """Returns why the conversation ended, as far as the engine knows."""
         if self.has_ended:
             return "The container was stopped."
         try:

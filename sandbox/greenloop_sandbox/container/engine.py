@@ -30,7 +30,7 @@ class Engine:
 
 
 def is_missing(error: Exception) -> bool:
-    """Whether the engine reports that the container or image does not exist (any more)."""
+    """True if the engine reports that the container or image does not exist (any more)."""
     response = getattr(error, "response", None)
     return getattr(response, "status_code", None) == 404
 

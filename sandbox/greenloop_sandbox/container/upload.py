@@ -137,7 +137,7 @@ def _compile_patterns(patterns: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _stays_inside(link: Path, real_root: Path, masked: Sequence[str]) -> bool:
-    """Whether the link leads to a path in the workspace that is not hidden itself."""
+    """True if the link leads to a path in the workspace that is not hidden itself."""
     try:
         target = link.resolve(strict=True).relative_to(real_root)
     except (OSError, ValueError, RuntimeError):

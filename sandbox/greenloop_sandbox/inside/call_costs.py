@@ -112,7 +112,7 @@ def _process_seconds(pid):
 
 
 def _waiting_seconds(pid):
-    """How long the main thread of a process was ready to run, but had no processor; 0.0 where it is unknown."""
+    """Returns how long the main thread of a process was ready to run, but had no processor; 0.0 where it is unknown."""
     try:
         with open("/proc/%d/schedstat" % pid, "rb") as stream:
             return int(stream.read().split()[1]) / 1e9

@@ -67,7 +67,7 @@ def collect_error_fields(error, relative_path):
 
 
 def _is_local(name, relative_path):
-    """Whether the workspace has a module or package with this name on the import path."""
+    """True if the workspace has a module or package with this name on the import path."""
     for entry in sys.path:
         if os.path.isabs(relative_path(entry)) and relative_path(entry) != relative_path.root:
             continue
@@ -172,7 +172,7 @@ def is_machinery(path):
 
 
 def _has_expected_on_left(traceback):
-    """Whether the failing assert has its expected value on the left: a literal there and none on the right (Yoda)."""
+    """True if the failing assert has its expected value on the left: a literal there and none on the right (Yoda)."""
     steps = [step for step in traceback_steps(traceback) if not is_machinery(step[0].f_code.co_filename)]
     if not steps:
         return False

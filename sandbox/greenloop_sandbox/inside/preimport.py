@@ -33,7 +33,7 @@ def loaded_packages(modules_before):
 
 
 def is_installed(module):
-    """Whether a module came from a folder of installed packages."""
+    """True if a module came from a folder of installed packages."""
     path = getattr(getattr(module, "__spec__", None), "origin", None)
     return isinstance(path, str) and any(part in INSTALLED for part in path.split(os.sep))
 

@@ -70,7 +70,7 @@ def supervise_run(request, siblings, protocol, alone, session=None):
 
 
 def _setup_failure(text, status):
-    """Why the worker could not be isolated; nothing of the project was run."""
+    """Returns why the worker could not be isolated; nothing of the project was run."""
     last_line = next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "status %s" % status)
     return "The run could not be isolated: %s." % last_line.rstrip(".")
 

@@ -99,7 +99,7 @@ def case_result(case: str, phases: Sequence[Record]) -> CaseResult:
 
 
 def all_passed(execution: Execution) -> bool:
-    """Whether cases were run to the end, and all of them passed."""
+    """True if cases were run to the end, and all of them passed."""
     results = case_results(execution)
     has_ended = any(records_of_kind(execution, "finished"))
     return bool(results) and all(result.passed for result in results) and has_ended
@@ -122,7 +122,7 @@ def records_of_kind(execution: Execution, kind: str) -> Iterator[Record]:
 
 
 def describe_end(execution: Execution) -> str:
-    """How the worker ended where pytest did not end it: one clause, or ""."""
+    """Returns how the worker ended where pytest did not end it: one clause, or ""."""
     if execution.killed:
         return _KILLED.get(execution.killed, f"it was killed ({execution.killed})")
     status = execution.status

@@ -11,7 +11,7 @@ from greenloop_sandbox.report.schema import well_formed
 
 
 def forged(execution: Execution) -> str:
-    """Why the report is forged: a break in the sequence, a line without key or known form, a repeated phase; else "".
+    """Returns why the report is forged: a gap in the sequence, a line without key or form, a repeated phase; else "".
 
     Only a report without forgery is safe for the other readers.
     """

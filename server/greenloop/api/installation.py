@@ -1,4 +1,4 @@
-"""How this greenloop was installed: the commands that users are asked to type. Light: the standard library only."""
+"""Finds out how greenloop was installed: the commands that users are asked to type. Light: standard library only."""
 
 from __future__ import annotations
 

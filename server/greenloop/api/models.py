@@ -96,7 +96,7 @@ async def pull_embedded(progress: Callable[[int, int], None]) -> None:
 
 
 async def why_embedded_cannot_run(settings: Settings) -> str:
-    """Why the default embedded model cannot run on this machine now, with the remedy; "" where it can."""
+    """Returns why the default embedded model cannot run on this machine now, with the remedy; "" where it can."""
     try:
         await asyncio.to_thread(hardware.check, catalogue.find(catalogue.DEFAULT), settings.embedded)
     except ModelError as error:

@@ -94,7 +94,7 @@ class SessionState:
         return {**made, self.planned.attempt: self.looks} if self.planned and self.looks else {**made}
 
     def describe_reading(self, *, lengths: bool = True) -> str:
-        """How long the prompt is still read, or (with `lengths`) how long it is; "" where no attempt is under way."""
+        """Returns how long the prompt is still read, or (`lengths`) how long it is; "" without an attempt."""
         if self.planned is None:
             return ""
         tokens = self.planned.prompt_tokens

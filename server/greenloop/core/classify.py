@@ -121,7 +121,7 @@ def _innermost_frame(failure: Failure) -> Frame | None:
 
 
 def is_of_workspace(frame: Frame) -> bool:
-    """Whether a frame is of the project's own files: a package of an environment in the workspace is not."""
+    """True if a frame is of the project's own files: a package of an environment in the workspace is not."""
     is_inside = not frame.path.startswith(("/", "<")) and ":" not in frame.path
     return is_inside and not {"site-packages", "dist-packages"}.intersection(frame.path.split("/"))
 

@@ -60,7 +60,7 @@ def base_of_turns(attempts: Sequence[Attempt]) -> Attempt:
 
 @dataclass(frozen=True, kw_only=True)
 class Election:
-    """Which attempts may be accepted: `order` has their numbers, best first.
+    """Attempts that may be accepted: `order` has their numbers, best first.
 
     `attempts` are all of them, judged by the spec as it is now: answers of the user may have changed it meanwhile.
     """

@@ -1,4 +1,4 @@
-"""Which related tests a change of some functions can affect, as far as traced runs show it; pure functions.
+"""Finds the related tests that a change of some functions can affect, as far as traced runs show it; pure functions.
 
 A test that a trace cannot speak for counts as affected: one that starts processes, shares work with others (imports,
 fixtures of a wider scope, caches), or was never traced. docs/how-it-works.md says what remains.

@@ -18,7 +18,7 @@ MOST_SELECTORS = 400  # ids; more of them are selected by their files
 
 
 def find_approaches(reach: Mapping[str, Sequence[ReachedFunction]], regions: Sequence[Region]) -> dict[str, Approach]:
-    """How each case reaches the regions, by the shortest path; only cases that reach one."""
+    """Returns how each case reaches the regions, by the shortest path; only cases that reach one."""
     by_case = {}
     for case, hits in reach.items():
         hits_in_regions = [hit for hit in hits if any(hit.is_in(region) for region in regions)]

@@ -1,4 +1,4 @@
-"""Where the tests of a request run: the workspace's sandbox spec, and the first sandbox that can be used for it."""
+"""Place where the tests of a request run: the workspace's sandbox spec, and the first usable sandbox."""
 
 from __future__ import annotations
 

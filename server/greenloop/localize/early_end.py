@@ -78,7 +78,7 @@ def require_collected(execution: Execution) -> None:
 
 
 def _describe_cut(execution: Execution, result: CaseResult | None) -> str:
-    """How a case that did not run to its end was ended; empty for one that did."""
+    """Returns how a case that did not run to its end was ended; empty for one that did."""
     if result is None or is_cut_short(result):
         failure = result.failure if result else None
         end = failure.message if failure else describe_end(execution)

@@ -14,7 +14,7 @@ from greenloop_sandbox.report.traces import ReachedFunction, StatementTrace
 
 @dataclass(frozen=True, kw_only=True)
 class Reached:
-    """How a region was reached: least call depth below a failing test (1: called by it), order of first entry."""
+    """Reach of a region: least call depth below a failing test (1: called by it), order of first entry."""
 
     depth: int
     order: int

@@ -264,7 +264,7 @@ def _find_beside(target: _FailingTarget, related: RelatedTestsRun) -> tuple[Regi
 
 
 def _lacks(failure: Failure | None, created: Sequence[Region]) -> bool:
-    """Whether a failure comes from the stub of something that does not exist yet."""
+    """True if a failure comes from the stub of something that does not exist yet."""
     places = {(frame.path, frame.line) for frame in failure.frames} if failure else ()
     return failure is None or any(
         path == region.path and region.start <= line <= region.end for path, line in places for region in created

@@ -49,7 +49,7 @@ class RelatedTestsRun:
 
     @property
     def left_out(self) -> int:
-        """How many related tests have no result."""
+        """Returns how many related tests have no result."""
         return len(self.unmeasured)
 
 

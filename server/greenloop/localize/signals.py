@@ -25,7 +25,7 @@ _STATEMENT_LINES = 10
 
 
 def traceback(evidence: CoverageEvidence) -> Mapping[Region, float]:
-    """Where the exception was raised: 1 for the function that raised, and less for each caller."""
+    """Returns where the exception was raised: 1 for the function that raised, and less for each caller."""
     return {region: 1 / (1 + position) for region, position in evidence.frames.items()}
 
 

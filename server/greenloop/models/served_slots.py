@@ -1,4 +1,4 @@
-"""How many requests a server answers at the same time, where it says so: llama.cpp's does, in `/props`.
+"""Number of requests that a server answers at the same time: llama.cpp's server names it in `/props`.
 
 It must not know which model is asked for, nor what the number is used for.
 """

@@ -1,4 +1,4 @@
-"""Which files of a workspace are hidden from the tests: secrets, told by their names.
+"""Finds the files of a workspace that are hidden from the tests: secrets, by their names.
 
 A pattern that begins with `!` is a path that is shown, whatever the others say, as in a .gitignore.
 Test data is shown: a key below a folder of tests that git tracks, unchanged, is as public as the project is.

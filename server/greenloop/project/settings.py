@@ -118,7 +118,7 @@ class ImproveSettings:
     strength: float = setting(
         0.9,
         "Share of one-token changes of your code that its tests have to notice where nothing else can compare the "
-        "improved code with it; below, the result is offered and not written by itself.",
+        "improved code with it; below that, the result is offered but not written.",
         least=0,
         most=1,
     )
@@ -148,8 +148,8 @@ class PromptSettings:
     )
     places: int = setting(
         0,
-        "Suspects that a prompt shows with the outline of their files, so that one answer may change them and what is "
-        "beside them there; 0: as many as the preset says where a prompt may have 6000 tokens, else only the regions.",
+        "Suspects that a prompt shows with the outline of their files, so that one answer may change them and the "
+        "code around them; 0: as many as the preset says where a prompt may have 6000 tokens, else only the regions.",
         repository="lower",
         least=0,
     )
@@ -365,7 +365,7 @@ class Settings:
     regions: int = setting(
         2,
         "Maximum number of functions that an answer is asked to change, unless `prompt.places` shows it more of them. "
-        "What it changes beside them counts where it does not pass without that; with 1, nothing beside the one does.",
+        "Other changes count if the tests do not pass without them; with 1, none does.",
         repository="lower",
         least=1,
     )

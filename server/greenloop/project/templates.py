@@ -56,7 +56,7 @@ def user_template(name: str) -> Path:
 
 
 def find_fault(name: str, text: str) -> str:
-    """Why a text cannot replace the template `name`, such as `default/refine`; empty where it can.
+    """Returns why a text cannot replace the template `name`, such as `default/refine`; empty where it can.
 
     It needs every variable of the text that it would replace.
     """

@@ -16,7 +16,7 @@ MAX_FUNCTIONS = 300  # functions of one workspace whose tests are kept; older on
 
 
 def stored_path(root: Path, path: str, qualname: str) -> Path:
-    """Where the tests of a function are stored, even if there are none yet."""
+    """Returns where the tests of a function are stored, even if there are none yet."""
     full_name = f"{path.removesuffix('.py').replace('/', '.')}__{qualname}"
     safe_name = re.sub(r"[^0-9a-zA-Z_.-]", "_", full_name)
     if safe_name != full_name or len(safe_name) > 120:

@@ -180,7 +180,7 @@ def struck_lines(root: Path, path: str, qualname: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class _Record:
-    """How the file was written: `sha` is the hash of its text. `pending` was confirmed after the user changed it."""
+    """Record of a written file: `sha` is the hash of its text. `pending` was confirmed after the user changed it."""
 
     digest: str = ""
     sha: str = ""

@@ -245,7 +245,7 @@ class _Runs:
         return [case for case, failure in _failures(execution).items() if case in cases and not failure]
 
     async def aware_line(self, cases: Sequence[str]) -> str:
-        """Why code that passes these cases only where it sees that it is tested is tampering; "" where it is not.
+        """Returns why code passes these cases only where it sees that it is tested: tampering; "" where it is not.
 
         The first new line that runs in one of the two cases alone is the one that made the difference.
         """
@@ -284,7 +284,7 @@ def _passes_wrongly(found: _Found, case: str) -> bool:
 
 
 def _failures(execution: Execution) -> Mapping[str, str]:
-    """Why each case did not pass, by its id; "" where it did. Empty where the report cannot be believed."""
+    """Returns why each case did not pass, by its id; "" where it did. Empty where the report cannot be believed."""
     check_sandbox(execution)
     if forged(execution):
         return {}

@@ -75,7 +75,7 @@ def attempt_result(attempt: Attempt) -> str:
 
 
 def rejection(attempt: Attempt) -> str:
-    """Why a candidate never ran, such as `rejected: same code as before`; empty for any other attempt."""
+    """Returns why a candidate never ran, such as `rejected: same code as before`; empty for any other attempt."""
     if attempt.verdict.status is not Status.REFUSED:
         return ""
     reason = REJECTIONS.get(attempt.error_class, attempt.error_class)

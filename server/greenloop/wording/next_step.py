@@ -23,7 +23,7 @@ def next_step(state: str) -> str:
 
 
 def why_not_proven(unearned: Mapping[str, str], unfinished: Sequence[str]) -> str:
-    """Why a pass does not count for an agent, from the reason of each test and other signs; empty where it does."""
+    """Returns why a pass does not count for an agent, by the reason of each test and other signs; empty if it does."""
     if unfinished:
         return f"The tests pass, and the change is perhaps unfinished: {'; '.join(unfinished)}."
     tests = "1 test passes" if len(unearned) == 1 else f"{len(unearned)} tests pass"

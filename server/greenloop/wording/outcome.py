@@ -37,7 +37,7 @@ LABELS = {
 
 
 def describe_unproven(evidence: Evidence) -> str:
-    """Why some passes prove nothing: `1 pass is not proven (test_m.py::test_x: …)`; "" where all are."""
+    """Returns why some passes prove nothing: `1 pass is not proven (test_m.py::test_x: …)`; "" where all are."""
     if not evidence.unproven:
         return ""
     case, reason = next(iter(evidence.unproven.items()))
@@ -71,7 +71,7 @@ def count_cases(evidence: Evidence) -> list[str]:
 
 
 def describe_sandbox(evidence: Evidence) -> str:
-    """Where the tests ran: `in bubblewrap`, `in docker with network access`, `no sandbox`."""
+    """Returns where the tests ran: `in bubblewrap`, `in docker with network access`, `no sandbox`."""
     phrase = "no sandbox" if evidence.sandbox == "none" else f"in {evidence.sandbox}"
     return phrase + (" with network access" if evidence.network and evidence.sandbox != "none" else "")
 
@@ -84,7 +84,7 @@ def isolation_caveat(evidence: Evidence) -> str:
 
 
 def describe_related(evidence: Evidence) -> list[str]:
-    """How the related tests fared: `12 related tests unchanged`, `30 not affected`, `1 was already failing`.
+    """Returns how the related tests fared: `12 related tests unchanged`, `30 not affected`, `1 was already failing`.
 
     Those that failed before and pass now are not among them.
     """
@@ -185,7 +185,7 @@ def describe_improvement(evidence: Evidence) -> str:
 
 
 def summarize_unsolved(outcome: Outcome) -> str:
-    """Why a run ended unsolved, and its last error, in one sentence."""
+    """Returns why a run ended unsolved, and its last error, in one sentence."""
     count = len(outcome.attempts) - 1
     why = {
         StopReason.STALLED: "there is nothing new to try",

@@ -235,7 +235,7 @@ def _why_none(before: Mapping[str, str] | None, after: Mapping[str, str], execut
 
 
 def _cause(execution: Execution) -> str:
-    """Why the tests do not run even over the code after."""
+    """Returns why the tests do not run even over the code after."""
     if execution.broken or execution.killed:
         return execution.broken or f"the run was ended ({execution.killed})"
     if errors := collect_errors(execution):

@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class MutantRequest:
-    """Which mutants are made: `count` of them, drawn by `seed`.
+    """Choice of mutants: `count` of them, drawn by `seed`.
 
     `breadth` is the number of changed lines, `depth` that of the changes stacked on each of them.
     `shown` is the number of tests that are shown (None: all but one). `is_excluded` judges the prefix of a task's id.

@@ -23,7 +23,7 @@ SINGLE_COLUMNS, SHARED_COLUMNS = 6, (10, 20, 40)
 
 @dataclass(frozen=True, kw_only=True)
 class Curve:
-    """How many of an arm's `count` task-runs are solved at a cost of at most x: `points` are (x, solved), rising.
+    """Number of an arm's `count` task-runs solved at a cost of at most x: `points` are (x, solved), rising.
 
     The last point is the largest cost of any task-run, solved or not.
     """
@@ -38,7 +38,7 @@ class Curve:
 
 @dataclass(frozen=True, kw_only=True)
 class ErrorMatrix:
-    """How many of an arm's attempts had which outcome: `rows[outcome]` has one number for each column of attempts."""
+    """Number of an arm's attempts with each outcome: `rows[outcome]` has one number for each column of attempts."""
 
     arm: str
     columns: tuple[str, ...]

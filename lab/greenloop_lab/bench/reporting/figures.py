@@ -160,7 +160,7 @@ def _located(runs: Sequence[Mapping[str, Any]]) -> int | None:
 
 
 def is_right(each: TaskRunResult, number: int) -> bool:
-    """Whether the judge found the attempt right that has this number."""
+    """True if the judge found the attempt right that has this number."""
     return any(row["number"] == number and row["right"] for row in each.attempts) if number else False
 
 

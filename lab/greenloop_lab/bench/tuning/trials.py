@@ -52,7 +52,7 @@ class Trials:
     solved: dict[str, int] = field(default_factory=dict)
 
     async def search(self, arm: Arm) -> int:
-        """How many tasks of the first half the arm solves."""
+        """Returns how many tasks of the first half the arm solves."""
         if arm.name not in self.solved:
             done = await self._run([arm], self.halves.search)
             self.solved[arm.name] = sum(bool(each.run["right"]) for each in done)

@@ -42,7 +42,7 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
 
 
 def parse_verdicts(text: str) -> Mapping[int, str]:
-    """Why a block is wrong, by its number; "" for those that are right. Anything but JSON objects is ignored."""
+    """Returns why a block is wrong, by its number; "" if it is right. Anything but JSON objects is ignored."""
     reasons: dict[int, str] = {}
     for match in _OBJECT.finditer(text):
         try:

@@ -74,7 +74,7 @@ class Step:
 
     @property
     def refused_by(self) -> str:
-        """Who refused it: `judge`, `acceptance` (its own cases pass), `tests`; empty where nothing did."""
+        """Returns who refused it: `judge`, `acceptance` (its own cases pass), `tests`; empty where nothing did."""
         if not self.code or self.has_passed:
             return ""
         if self.right is False and self.status == Status.PASSED and not self.refused:

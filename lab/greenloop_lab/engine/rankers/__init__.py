@@ -1,1 +1,1 @@
-"""Which candidate runs first, where a run takes long; each file is a part."""
+"""Chooses the candidate that runs first, where a run takes long; each file is a part."""

@@ -117,7 +117,7 @@ def explain_fault(error: Exception) -> GreenloopError:
 
 
 def explain_refusal(address: str, error: Exception) -> CannotVerifyError:
-    """Why Ray refused the connection, and what to do."""
+    """Returns why Ray refused the connection, and what to do."""
     text = str(error).strip()
     reason = next((line.strip() for line in text.splitlines() if line.strip()), type(error).__name__)
     if "version mismatch" in text.lower():

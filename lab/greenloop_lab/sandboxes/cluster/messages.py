@@ -13,7 +13,7 @@ _ERRORS = {error.__name__: error for error in (UsageError, CannotVerifyError, Mo
 
 @dataclass(frozen=True, kw_only=True)
 class Refusal:
-    """Why a node cannot do what it was asked for: a sentence and its remedy."""
+    """Reason why a node cannot do what it was asked for: a sentence and its remedy."""
 
     kind: str
     sentence: str

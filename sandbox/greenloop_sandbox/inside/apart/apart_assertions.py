@@ -32,7 +32,7 @@ class AssertionWatch:
             sys.settrace(None)
 
     def fault(self):
-        """Why the pass of this test says nothing; "" where nothing is wrong with it.
+        """Returns why the pass of this test says nothing; "" where nothing is wrong with it.
 
         Of a test without an assertion of its own, it is enough that one of those in what it calls has run.
         """

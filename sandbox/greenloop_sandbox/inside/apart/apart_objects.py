@@ -58,7 +58,7 @@ class Objects:
     # -- handles --------------------------------------------------------------------------------------------------
 
     def is_opaque(self, value, kind):
-        """Whether an object crosses as a handle, because it cannot be copied or must not be."""
+        """True if an object crosses as a handle, because it cannot be copied or must not be."""
         base = solid_base(kind)
         if base is not object and base not in PAYLOADS and not issubclass(base, BaseException):
             return True

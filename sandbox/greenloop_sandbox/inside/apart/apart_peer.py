@@ -45,11 +45,11 @@ class Peer(Objects):
         """Takes the other side's fields."""
 
     def takes_change(self, _name):
-        """Whether what was handed over, or a global that functions set, is changed in place as the code says."""
+        """True if what was handed over, or a global that functions set, is changed in place as the code says."""
         return True
 
     def takes_class(self, _kind):
-        """Whether a class may be a value, which code of the user's own may call."""
+        """True if a class may be a value, which code of the user's own may call."""
         return True
 
     def changed_value(self, value):

@@ -40,7 +40,7 @@ class TaskNumbers:
 
 
 class Replacements:
-    """Which attributes tests have replaced right now, by `monkeypatch` or `mock.patch`."""
+    """Attributes that tests have replaced at the moment, by `monkeypatch` or `mock.patch`."""
 
     def __init__(self):
         self._monkeypatches, self._patches = weakref.WeakSet(), []

@@ -70,7 +70,7 @@ class CannotCross(BaseException):
 
 
 def is_test_path(path):
-    """Whether a relative path is a test file or lies in a folder of tests."""
+    """True if a relative path is a test file or lies in a folder of tests."""
     *folders, name = path.split("/")
     return (
         any(folder in ("test", "tests", "testing_data") for folder in folders)
@@ -109,7 +109,7 @@ class Rules:
         return is_test_path(path) or path in self.test_files
 
     def may_be_called(self, kind):
-        """Whether the user's own code may meet this class as a value, where it may call it: some run what they get."""
+        """True if the user's own code may meet this class as a value, where it may call it: some run what they get."""
         top = module_of(kind)
         return top in STANDARD or top in self.project or id(kind) in self.made or issubclass(kind, BaseException)
 
@@ -146,7 +146,7 @@ class Rules:
         return None if name == "builtins" and qualname in NO_BUILTINS else (name, qualname)
 
     def allows_class(self, kind):
-        """Whether instances of this class may be rebuilt on the other side."""
+        """True if instances of this class may be rebuilt on the other side."""
         if id(kind) in self.made:
             return True
         name = kind.__module__ if type(kind.__module__) is str else "?"
@@ -197,7 +197,7 @@ class Rules:
         return found
 
     def is_mirrored(self, kind):
-        """Whether a class of this process is shown to the other side as a mirror: it has no such class."""
+        """True if a class of this process is shown to the other side as a mirror: it has no such class."""
         module, name = kind.__module__, kind.__qualname__
         if (module, name) in self.new_classes or module in self.new_modules or "<locals>" in name:
             return True
@@ -233,7 +233,7 @@ class Rules:
 
 
 def is_connected(kind):
-    """Whether objects of this class hold a connection to a database."""
+    """True if objects of this class hold a connection to a database."""
     return any(base.__module__ in CONNECTED for base in kind.__mro__[:-1])
 
 
@@ -244,7 +244,7 @@ def module_of(kind):
 
 
 def is_plain(value, counts_too=lambda _: False, depth=0):
-    """Whether a value is made of plain data alone, and of what `counts_too`."""
+    """True if a value is made of plain data alone, and of what `counts_too`."""
     if depth > 6:
         return False
     if isinstance(value, (list, tuple, set, frozenset)):
@@ -262,7 +262,7 @@ def is_mock(value):
 
 
 def is_python_class(kind):
-    """Whether a class was made by a `class` statement, so that its state is in attributes."""
+    """True if a class was made by a `class` statement, so that its state is in attributes."""
     heap_type = 1 << 9
     return bool(kind.__flags__ & heap_type) and not any(
         (isinstance(value, (types.WrapperDescriptorType, types.MethodDescriptorType)) and value.__objclass__ is kind)

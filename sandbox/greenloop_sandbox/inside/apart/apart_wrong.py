@@ -108,7 +108,7 @@ def _is_instance(value):
 
 
 def is_same(one, other, depth=0):
-    """Whether two values have the same state, as the judge sees it."""
+    """True if two values have the same state, as the judge sees it."""
     if one is other:
         return True
     if type(one) is not type(other) or depth > 6:

@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="continues",
         type=options.run_number_of,
         metavar="RUN",
-        help="go on with an unsolved run of the history: its attempts count, and --attempts allows so many more",
+        help="resume an unsolved run of the history: its attempts count, and --attempts adds that many",
     )
     parser.add_argument(
         "--most", type=int, default=MOST, metavar="N", help=f"fix at most N tests with --since (default: {MOST})"

@@ -10,7 +10,7 @@ from greenloop.core.errors import UsageError, WorkspaceError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--because", required=True, metavar="TEXT", help="the reason, which the user is told")
+    parser.add_argument("--because", required=True, metavar="TEXT", help="the reason, which is shown to the user")
     parser.add_argument("--root", metavar="FOLDER", help="the workspace (default: found from the current folder)")
 
 
@@ -22,5 +22,5 @@ def run(arguments: argparse.Namespace) -> int:
         gate.write_notes(root, {**gate.read_notes(root), "stop": reason[:1000]})
     except OSError as error:
         raise WorkspaceError(f"The reason cannot be kept ({error.strerror}).", remedy="Tell the user.") from error
-    print("Noted. End your turn: the user is told this reason, and what is not verified.")
+    print("Noted. End your turn: the user sees this reason, and what is not verified.")
     return exit_codes.VERIFIED

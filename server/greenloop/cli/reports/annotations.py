@@ -17,7 +17,7 @@ from greenloop_sandbox import Frame
 
 
 class Level(StrEnum):
-    """How serious an annotation is, most serious first."""
+    """Severity of an annotation, most serious first."""
 
     ERROR = "error"
     WARNING = "warning"

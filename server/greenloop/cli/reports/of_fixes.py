@@ -39,7 +39,7 @@ class Fix:
 
     @property
     def message(self) -> str:
-        """How it ended, in one sentence."""
+        """Returns how it ended, in one sentence."""
         if self.error is not None:
             return self.error.advice
         return render.outcome_sentence(self.outcome) if self.outcome else ""

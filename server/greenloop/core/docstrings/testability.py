@@ -42,7 +42,7 @@ _FILLER = frozenset("function method the a an this it does do todo fixme docstri
 
 
 def why_unusable(name: str, docstring: str | None) -> str:
-    """Why the docstring allows no test, in one sentence; "" where it says something.
+    """Returns why the docstring allows no test, in one sentence; "" where it says something.
 
     It says nothing when it is missing, empty, or only repeats the words of the function's name.
     """

@@ -78,7 +78,7 @@ class Candidate:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """Why a candidate is rejected before the sandbox: error class, one sentence, line in the candidate's text."""
+    """Reason for rejecting a candidate before the sandbox: error class, one sentence, line in the candidate's text."""
 
     error_class: str
     message: str

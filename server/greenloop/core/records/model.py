@@ -25,7 +25,7 @@ NO_MODEL = "none"  # the name of the model that answers nothing
 
 
 class ModelKind(StrEnum):
-    """How much a model can do: `SMALL` ones get a ladder of small questions, `CAPABLE` ones a conversation."""
+    """Ability of a model: `SMALL` ones get a ladder of small questions, `CAPABLE` ones a conversation."""
 
     SMALL = "small"
     CAPABLE = "capable"

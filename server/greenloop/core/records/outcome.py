@@ -14,7 +14,7 @@ LEAST_CHANGES = 5  # of fewer one-token changes no share is believed
 
 
 class Verified(StrEnum):
-    """How far a result is proven; only `VERIFIED` is ever applied automatically."""
+    """Level of proof of a result; only `VERIFIED` is ever applied automatically."""
 
     VERIFIED = "verified"
     PARTIALLY = "partially"
@@ -22,7 +22,7 @@ class Verified(StrEnum):
 
 
 class StopReason(StrEnum):
-    """Why a run ended. `INTERRUPTED`: its process ended during the run, as the history shows later."""
+    """Reason why a run ended. `INTERRUPTED`: its process ended during the run, as the history shows later."""
 
     SOLVED = "solved"
     ALREADY_GREEN = "already-green"
@@ -64,7 +64,7 @@ class Survivor:
 
 @dataclass(frozen=True, kw_only=True)
 class Noticed:
-    """How many of the one-token changes of a result one of its `tests` tests noticed: `killed` of `tried`.
+    """One-token changes of a result that one of its `tests` tests noticed: `killed` of `tried`.
 
     `survivors` are the others, `left` counts those that there was no time for, and `unreached` are lines of the result,
     by path, that no test runs; they are not changed. `least` is the share that is asked for.

@@ -15,7 +15,7 @@ NAMESAKE = "the test is named after it"  # why a function is related
 
 @dataclass(frozen=True, kw_only=True)
 class Approach:
-    """How a case reaches a region: `depth` calls below the test (1: called by it), the last one by `caller`."""
+    """Path of a case to a region: `depth` calls below the test (1: called by it), the last one by `caller`."""
 
     depth: int
     caller: Frame | None = None

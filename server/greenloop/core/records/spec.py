@@ -95,7 +95,7 @@ class Region:
         return f"the assignment to {self.qualname}" if self.assigns else self.qualname
 
     def overlaps(self, other: Region) -> bool:
-        """Whether the two have a line in common."""
+        """True if the two have a line in common."""
         return self.path == other.path and self.start <= other.end and other.start <= self.end
 
 

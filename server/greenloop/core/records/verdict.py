@@ -11,7 +11,7 @@ from greenloop_sandbox import CaseResult
 
 
 class Status(StrEnum):
-    """How one execution of a candidate ended. `REFUSED`: rejected before the sandbox."""
+    """End of one execution of a candidate. `REFUSED`: rejected before the sandbox."""
 
     PASSED = "passed"
     FAILED = "failed"

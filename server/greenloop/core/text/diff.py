@@ -127,7 +127,7 @@ def merge(base: str, ours: str, theirs: str) -> str | None:
 
 
 def contains(before: str, after: str, current: str) -> bool:
-    """Whether `current` contains every change from `before` to `after`, whatever else was typed around it."""
+    """True if `current` contains every change from `before` to `after`, whatever else was typed around it."""
     if current in (before, after):
         return current == after
     if not {*split_lines(after)} - {*split_lines(before)} <= {*split_lines(current)}:

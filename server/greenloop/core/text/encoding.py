@@ -14,7 +14,7 @@ from greenloop.core.errors import UsageError
 
 @dataclass(frozen=True, kw_only=True)
 class Encoding:
-    """How a file is encoded: the codec's name, and whether the bytes begin with a UTF-8 byte order mark."""
+    """Encoding of a file: the codec's name, and whether the bytes begin with a UTF-8 byte order mark."""
 
     name: str = "utf-8"
     bom: bool = False

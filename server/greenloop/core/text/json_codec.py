@@ -88,7 +88,7 @@ def _decode_collection(origin: Any, arguments: tuple[Any, ...], value: Any) -> A
         pairs = value.items() if isinstance(value, Mapping) else value
         return {_decode(arguments[0], key): _decode(arguments[1], item) for key, item in pairs}
     if isinstance(value, (str, Mapping)):
-        raise ValueError(f"{value!r} is no list")  # noqa: TRY004 - one kind of error for every unusable value
+        raise ValueError(f"{value!r} is not a list")  # noqa: TRY004 - one kind of error for every unusable value
     if issubclass(origin, tuple):
         if len(arguments) == 2 and arguments[1] is Ellipsis:
             return tuple(_decode(arguments[0], item) for item in value)

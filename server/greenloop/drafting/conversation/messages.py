@@ -62,7 +62,7 @@ def _looks(looks: Sequence[Look]) -> Iterator[Message]:
 
 
 def describe_tools(template: str, tools: Sequence[ToolSpec]) -> str:
-    """How a model without function calling calls these tools."""
+    """Returns how a model without function calling calls these tools."""
     rows = []
     for tool in tools:
         example = {name: _example(about) for name, about in tool.parameters["properties"].items()}

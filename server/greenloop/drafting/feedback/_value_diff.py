@@ -19,7 +19,7 @@ def shorten(text: str, width: int = WIDTH) -> str:
 
 
 def first_difference(expected: str, observed: str) -> str:
-    """Where two reprs first differ: an index, a key, a type; "" where none can be named."""
+    """Returns where two reprs first differ: an index, a key, a type; "" where none can be named."""
     if len(expected) + len(observed) > MOST:
         return ""
     left, right = read_literal(expected), read_literal(observed)

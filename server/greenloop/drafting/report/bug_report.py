@@ -35,7 +35,7 @@ MOST_CAUSES = 3  # failures that are shown whole, of cases that fail in differen
 
 @dataclass(frozen=True, kw_only=True)
 class _Size:
-    """How much a report shows; `code` is in tokens, `whole`: small files are shown whole."""
+    """Size of a report; `code` is in tokens, `whole`: small files are shown whole."""
 
     code: int = 6000
     outlines: int = 1

@@ -24,7 +24,7 @@ _RUN = re.compile(r"(.)\1{30,}")  # of one character, in a value
 
 @dataclass(frozen=True, kw_only=True)
 class Detail:
-    """How much of a failure is shown: lines of its message, frames of the project, characters of their locals.
+    """Detail of a shown failure: lines of its message, frames of the project, characters of their locals.
 
     `inner` frames, the innermost, show `values` characters each; the others a third of that.
     """

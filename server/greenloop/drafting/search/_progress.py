@@ -77,7 +77,7 @@ def count_recurrences(attempts: Sequence[Attempt]) -> int:
 
 
 def count_since_gain(attempts: Sequence[Attempt]) -> int:
-    """How many attempts were made since the score last rose."""
+    """Returns how many attempts were made since the score last rose."""
     best: tuple[float, int] | None = None
     idle = 0
     for attempt in attempts:
@@ -91,7 +91,7 @@ def count_since_gain(attempts: Sequence[Attempt]) -> int:
 
 
 def count_advanced(attempt: Attempt, baseline: Attempt) -> int:
-    """How many cases fail further down in their test than they did at the start."""
+    """Returns how many cases fail further down in their test than they did at the start."""
     before = failing_lines(baseline)
     return sum(line > before.get(case, line) for case, line in failing_lines(attempt).items())
 
@@ -129,7 +129,7 @@ def is_quiet(samples: Sequence[Attempt]) -> bool:
 
 
 def _fitting(samples: Sequence[Attempt], room: Room) -> int:
-    """How many more there is room for: they are answered together, and their tests run one after the other."""
+    """Returns how many more there is room for: they are answered together, and their tests run one after the other."""
     tokens = sum(each.usage.tokens for each in samples)
     seconds = sum(each.usage.test_seconds for each in samples)
     left = [len(samples) * room.tokens / tokens] if tokens else []

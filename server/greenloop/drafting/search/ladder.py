@@ -88,7 +88,7 @@ class _Focus:
 
     @property
     def gain(self) -> tuple[float, int]:
-        """How much better the best attempt is than the user's code, and how many cases any attempt got further."""
+        """Returns how much better the best attempt is than the user's code, and how many cases got further."""
         best, baseline = best_attempt(self.attempts), self.attempts[0]
         score = max(best.verdict.score - baseline.verdict.score, 0.0) if best else 0.0
         advanced = (count_advanced(attempt, baseline) for attempt in self.attempts if is_valid(attempt))

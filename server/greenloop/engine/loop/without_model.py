@@ -191,7 +191,7 @@ async def _try_all(
 
 
 def _is_better(verdict: Verdict, best: Verdict) -> bool:
-    """Whether more target cases pass, or as many while fewer other tests of the file stay red."""
+    """True if more target cases pass, or as many while fewer other tests of the file stay red."""
     fewer_red = best.status is Status.PASSED and len(verdict.still_red) < len(best.still_red)
     return verdict.score > best.score or (verdict.status is Status.PASSED and fewer_red)
 

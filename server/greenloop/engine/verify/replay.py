@@ -126,7 +126,7 @@ def _with_stored(evidence: Evidence, outcome: Outcome) -> Evidence:
 
 
 def _why_partial(evidence: Evidence) -> str:
-    """Why the evidence of this run does not verify the result fully; "" if it does."""
+    """Returns why the evidence of this run does not verify the result fully; "" if it does."""
     level = verification_level(evidence)
     if level is Verified.VERIFIED:
         return ""

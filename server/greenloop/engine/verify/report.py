@@ -255,7 +255,7 @@ def failure_reason(verdict: Verdict, result: Verification, base: Revision, spec:
 
 
 def _other_reason(verdict: Verdict, result: Verification, base: Revision, spec: Spec, *, targets: bool) -> str:
-    """Why this is no verified pass although nothing fails newly; "" if it is one, or if what fails says it all."""
+    """Returns why this is not a verified pass although nothing newly fails; "" if it is, or if failures say it all."""
     if verdict.status is not Status.PASSED:
         if result.still_failing:
             return ""
@@ -281,7 +281,7 @@ def _other_reason(verdict: Verdict, result: Verification, base: Revision, spec: 
 
 
 def edits_reason(edits: Sequence[JudgingChange], most: int = 3) -> str:
-    """Why a change of what judges is not verified, and how the user allows it."""
+    """Returns why a change of what judges is not verified, and how the user allows it."""
     more = f" {len(edits) - most} more files that judge it are changed." if len(edits) > most else ""
     allow = f"`--allow-test-change {edits[0].path} --because TEXT`"
     return f"{' '.join(map(str, edits[:most]))}{more} If that is right, let it judge: {allow}."

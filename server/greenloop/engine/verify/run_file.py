@@ -71,7 +71,7 @@ async def verify_run_file(
     sandbox, place = await choose_sandbox(root, settings, report_status)
     if sandbox.name == "none":
         raise CannotVerifyError(
-            "Code of somebody else is run only in a sandbox.", remedy="Use --sandbox bubblewrap or docker."
+            "Code of other people runs only in a sandbox.", remedy="Use --sandbox bubblewrap or docker."
         )
     current = await asyncio.to_thread(provenance.current_basis, place)
     then = _basis(run, current)

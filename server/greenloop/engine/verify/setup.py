@@ -146,7 +146,7 @@ class VerificationContext:
 
 
 def unmet(require: Require, not_apart: Mapping[str, str], unfinished: Sequence[str]) -> str:
-    """Why a pass does not have what is required; "" if it does. `not_apart` has a reason for each case that is not."""
+    """Returns which requirement a pass lacks; "" if none. `not_apart` has a reason for each case that is not."""
     if require == APART and not_apart:
         case, why = next(iter(not_apart.items()))
         some = "1 test was" if len(not_apart) == 1 else f"{len(not_apart)} tests were"

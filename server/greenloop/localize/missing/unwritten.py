@@ -139,6 +139,6 @@ def _call_order(region: Region, words: str) -> tuple[bool, int, int]:
 
 
 def _position(name: str, words: str) -> int | None:
-    """Where a text mentions the last part of a name first."""
+    """Returns where a text mentions the last part of a name first."""
     match = re.search(rf"(?<!\w){re.escape(name.rpartition('.')[2])}(?!\w)", words)
     return match.start() if match else None

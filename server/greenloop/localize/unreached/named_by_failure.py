@@ -1,4 +1,4 @@
-"""Where the functions and classes are that a failure, or the test's text, names without having run them."""
+"""Finds functions and classes that a failure, or the test's text, names without having run them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _LACKING = re.compile(
 
 
 def names_something(failures: Iterable[Failure | None]) -> bool:
-    """Whether there is something to find at all."""
+    """True if there is something to find at all."""
     known = [each for each in failures if each]
     return bool(named_functions(known)) or any(map(_member, known)) or any(map(_lacking, known))
 
@@ -159,13 +159,13 @@ def _region(path: str, item: Definition) -> Region:
 
 
 def is_enumeration(item: Definition, text: str) -> bool:
-    """Whether a class is one, as far as its bases tell."""
+    """True if a class is one, as far as its bases tell."""
     header = definitions.line_span(text, item.name_line, item.header_end)
     return item.kind == "class" and bool(_ENUMERATION.search(header.partition(item.name)[2]))
 
 
 def is_declared(item: Definition, text: str) -> bool:
-    """Whether a class is an enumeration or a record (a dataclass, a named tuple, a model), which lists what it has."""
+    """True if a class is an enumeration or a record (a dataclass, a named tuple, a model), which lists what it has."""
     header = definitions.line_span(text, item.start, item.header_end)
     return item.kind == "class" and (bool(_RECORD.search(header)) or is_enumeration(item, text))
 

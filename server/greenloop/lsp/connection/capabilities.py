@@ -81,7 +81,7 @@ def read_capabilities(capabilities: lsp.ClientCapabilities, client_name: str = "
 
 
 def _experimental(capabilities: lsp.ClientCapabilities, name: str) -> bool:
-    """Whether a client declares a capability of greenloop's own: `{"experimental": {"greenloop": {name: true}}}`."""
+    """True if a client declares a capability of greenloop's own: `{"experimental": {"greenloop": {name: true}}}`."""
     experimental = capabilities.experimental
     own_section = experimental.get("greenloop") if isinstance(experimental, Mapping) else None
     return isinstance(own_section, Mapping) and own_section.get(name) is True

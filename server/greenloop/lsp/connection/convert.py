@@ -100,7 +100,7 @@ def action_kind(
 
 
 def is_kind(kind: str, requested: str) -> bool:
-    """Whether a request for the kind `requested` includes this kind: the same kind or one of its sub-kinds."""
+    """True if a request for the kind `requested` includes this kind: the same kind or one of its sub-kinds."""
     return not requested or kind == requested or kind.startswith(requested + ".")
 
 

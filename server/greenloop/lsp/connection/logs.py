@@ -180,7 +180,7 @@ def _new_log_path() -> Path:
 
 
 def _running(path: Path) -> bool:
-    """Whether the server that writes a file may still run."""
+    """True if the server that writes a file may still run."""
     number = path.stem.rsplit("-", 1)[-1]
     if os.name == "nt":
         return False  # Windows does not remove an open file anyway

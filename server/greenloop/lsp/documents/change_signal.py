@@ -24,7 +24,7 @@ class ChangeSignal:
         self._waiting.clear()
 
     async def wait_until(self, condition: Callable[[], bool], seconds: float) -> bool:
-        """Whether the condition became true within `seconds`; checked after every change of any document."""
+        """True if the condition became true within `seconds`; checked after every change of any document."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + seconds
         while not condition():

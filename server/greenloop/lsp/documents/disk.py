@@ -76,7 +76,7 @@ def encode_as_saved(text: str, path: Path) -> bytes:
 
 
 def is_same_text(data: bytes | None, text: str) -> bool:
-    """Whether a file's bytes are this text, whatever their line ends and byte order mark."""
+    """True if a file's bytes are this text, whatever their line ends and byte order mark."""
     try:
         return data is not None and with_plain_ends(decode(data)[0]) == normalize(text)
     except GreenloopError:

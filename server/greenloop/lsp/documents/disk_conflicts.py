@@ -66,7 +66,7 @@ class DiskConflicts:
         self._hashes[path] = _hash(bytes_of(path))
 
     def conflict_reason(self, path: Path, name: str, text: str) -> str:
-        """Why a file, or its buffer with this text, must not be changed; empty where it may be."""
+        """Returns why a file, or its buffer with this text, must not be changed; empty where it may be."""
         if path in self._unknown:
             return f"a change of {name} could not be read; close and reopen the file"
         if not self.reports_saves or path not in self._hashes:

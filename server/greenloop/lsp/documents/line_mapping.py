@@ -80,7 +80,7 @@ class _Block:
 
 
 def _alike_around(old: Sequence[str], new: Sequence[str], row: int, candidate: int) -> int:
-    """How similar the lines around two rows are: nearer lines weigh more, blank ones nothing."""
+    """Returns how similar the lines around two rows are: nearer lines weigh more, blank ones nothing."""
     return sum(
         NEAR + 1 - abs(step)
         for step in range(-NEAR, NEAR + 1)

@@ -109,24 +109,24 @@ def headings(file: ProjectFile) -> Iterator[Heading]:
 
 
 def is_stored_tests(file: ProjectFile) -> bool:
-    """Whether it is a file of the tests that greenloop made from docstrings, in which nothing is refined."""
+    """True if it is a file of the tests that greenloop made from docstrings, in which nothing is refined."""
     with contextlib.suppress(OSError):
         return (file.root / file.path).is_relative_to(state_folder())
     return False
 
 
 def is_testable(file: ProjectFile) -> bool:
-    """Whether its tests, or those that reach it, can be run on their own."""
+    """True if its tests, or those that reach it, can be run on their own."""
     return file.path.endswith(".py") and not is_stored_tests(file)
 
 
 def has_tests(file: ProjectFile) -> bool:
-    """Whether it is one of the project's test files."""
+    """True if it is one of the project's test files."""
     return file.path.endswith(".py") and api.targets.is_test_file(file.path, _conventions(file.root)[0])
 
 
 def is_class(file: ProjectFile, target: Target) -> bool:
-    """Whether the test is a class of tests. Where this text does not define it (in a notebook), its name decides."""
+    """True if the test is a class of tests. Where this text does not define it (in a notebook), its name decides."""
     definition = _definition(file, target)
     return (
         definition.kind == "class"
@@ -136,7 +136,7 @@ def is_class(file: ProjectFile, target: Target) -> bool:
 
 
 def has_examples(file: ProjectFile, target: Target) -> bool:
-    """Whether its docstring has `>>>` examples."""
+    """True if its docstring has `>>>` examples."""
     definition = _definition(file, target)
     return definition is not None and definition.examples
 
@@ -150,7 +150,7 @@ def _definition(file: ProjectFile, target: Target) -> Definition | None:
 
 
 def is_in_unwritten_docstring(file: ProjectFile, target: Target, line: int) -> bool:
-    """Whether the line is in the docstring of a function that is not written yet."""
+    """True if the line is in the docstring of a function that is not written yet."""
     definition = api.targets.definition_at(file.text, line, file.path)
     if target.kind is not TargetKind.FUNCTION or definition is None or definition.docstring is None:
         return False
@@ -159,7 +159,7 @@ def is_in_unwritten_docstring(file: ProjectFile, target: Target, line: int) -> b
 
 
 def has_unwritten_methods(file: ProjectFile, target: Target) -> bool:
-    """Whether it is a class some of whose methods are still to be written."""
+    """True if it is a class some of whose methods are still to be written."""
     definition = _definition(file, target)
     return (
         definition is not None and definition.kind == "class" and api.targets.has_unwritten_methods(target, file.text)

@@ -108,7 +108,7 @@ class Documents(Workspace, ChangeSignal):
         return WholeFile(source=text, uri=uri_from_path(opened.file))
 
     def is_open(self, uri: str) -> bool:
-        """Whether a document is open; clients escape URIs in several ways, not always consistently."""
+        """True if a document is open; clients escape URIs in several ways, not always consistently."""
         name = unquote(uri)
         return any(unquote(document.uri) == name for document in self.text_documents.values())
 

@@ -108,7 +108,7 @@ class AttemptLines:
         return self._to_current(path)(line) if line else 0
 
     def still_has(self, case: Case) -> bool:
-        """Whether the user's text still has a case, with the same name if its line had it before."""
+        """True if the user's text still has a case, with the same name if its line had it before."""
         original = self._problem.originals.get(case.path)
         if case.path not in self._problem.originals:
             return True

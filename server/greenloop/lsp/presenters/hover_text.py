@@ -90,7 +90,7 @@ def _cached_diff(run: Run, subject: object, make: Callable[[], str]) -> str:
 
 
 def explanation(attempt: Attempt) -> str:
-    """Why an attempt failed, as explained by a model; "" where none was asked."""
+    """Returns why an attempt failed, as explained by a model; "" where none was asked."""
     return "\n".join(str(note.fields["explanation"]) for note in attempt.notes if note.fields.get("explanation"))
 
 

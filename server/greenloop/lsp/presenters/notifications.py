@@ -182,7 +182,7 @@ def _caveats(outcome: Outcome) -> list[str]:
 
 
 def warning_sentences(outcome: Outcome) -> list[str]:
-    """Why a verified result still needs a look, such as `It newly imports os in m.py.`"""
+    """Returns why a verified result still needs a look, such as `It newly imports os in m.py.`"""
     return [clean_for_display(warning) for warning in outcome.evidence.warnings]
 
 
@@ -218,7 +218,7 @@ def wanted_end(run: Run) -> str:
 
 
 def is_improvement(run: Run) -> bool:
-    """Whether the code passed before; by the preset, where that turned out later, or the run is an earlier server's."""
+    """True if the code passed before; by the preset, where that turned out later, or the run is an earlier server's."""
     is_preset = run.started is not None and run.started.preset.startswith(IMPROVE)
     return run.request.goal is not None or is_preset
 

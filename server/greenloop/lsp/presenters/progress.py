@@ -45,7 +45,7 @@ class RunProgressLine:
 
     @property
     def is_shown(self) -> bool:
-        """Whether the editor shows it."""
+        """True if the editor shows it."""
         return self._line.is_shown
 
     def update(self) -> None:

@@ -204,7 +204,7 @@ class EditApplier:
         return "the editor did not apply it" + (f" ({detail})" if detail else "")
 
     def _contains_change(self, run: Run, change: TextChange, disk_texts: Mapping[str, str | None]) -> bool:
-        """Whether the text now contains the change, whatever was typed since."""
+        """True if the text now contains the change, whatever was typed since."""
         path = run.root / change.path
         current = self._documents.text(path)
         is_open = self._documents.document_at(path) is not None

@@ -231,7 +231,7 @@ class GoalChoices:
         return [goal for goal, is_sensible in {**found, Goal.LIMITS: has_limits}.items() if is_sensible]
 
     def passes(self, file: ProjectFile, target: Target) -> bool:
-        """Whether a function is known to pass: its last run ended so, or all tests that reach it passed last time."""
+        """True if a function is known to pass: its last run ended so, or all tests that reach it passed last time."""
         run = self._runs.find(file.root, target.path, target.qualname)
         if run is not None:
             outcome = run.outcome

@@ -34,7 +34,7 @@ class LongTasks:
     def start(
         self, title: str, work: Callable[[ProgressLine], Awaitable[str]], *, percentage: int | None = None
     ) -> bool:
-        """Whether it was started; False where a task with that title is in progress. `work` returns its end text.
+        """True if it was started; False where a task with that title is in progress. `work` returns its end text.
 
         `percentage`: the first percentage, for a task that reports percentages.
         """

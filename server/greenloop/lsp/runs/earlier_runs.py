@@ -174,7 +174,7 @@ def make_run(
 
 
 def _is_applicable(earlier: EarlierRun, texts: Mapping[str, str | None]) -> bool:
-    """Whether there is a result that fits the text and is not in it.
+    """True if there is a result that fits the text and is not in it.
 
     A result that was applied before fits only the exact text it was made for: it was never saved, or undone.
     """
@@ -217,7 +217,7 @@ def _interrupted_outcome(earlier: EarlierRun, texts: Mapping[str, str | None]) -
 
 
 def _others_changed(earlier: EarlierRun, outcome: Outcome, texts: Mapping[str, str | None]) -> bool:
-    """Whether a file that the run used but its result does not change, such as its tests, has changed."""
+    """True if a file that the run used but its result does not change, such as its tests, has changed."""
     digests = {**earlier.basis.files, **earlier.basis.code} if earlier.basis is not None else {}
     other_paths = (path for path in earlier.paths if path in digests and path not in outcome.after)
     return any(_text_as_run(earlier, path, texts.get(path)) is None for path in other_paths)

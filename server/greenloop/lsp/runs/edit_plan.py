@@ -122,7 +122,7 @@ class EditPlanner:
                 yield TextChange(path=change.path, current=current, new=new)
 
     def _conflict_reason(self, run: Run, changes: Sequence[TextChange]) -> str:
-        """Why a file cannot take its change (it changed on disk, or a change spans cells); empty where all can."""
+        """Returns why a file cannot take its change (it changed on disk, a change spans cells); empty where all can."""
         for change in changes:
             path = run.root / change.path
             if (notebook := self._documents.notebook(path, run.root)) is not None:

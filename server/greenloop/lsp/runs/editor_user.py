@@ -120,7 +120,7 @@ class ApplyConfirmation:
         self._runs, self._planner, self._pages = runs, planner, Pages(editor)
 
     async def confirm(self, run: Run, outcome: Outcome) -> bool:
-        """Whether the user wants the result now. False if the editor cannot ask; True if nothing can be applied.
+        """True if the user wants the result now. False if the editor cannot ask; True if nothing can be applied.
 
         The change is opened as a page; where that is not possible, the question contains its first lines. A client that
         declared `review` shows it on its own, after the run.

@@ -91,7 +91,7 @@ class TextChanges:
                 self._runs.notify_list_changed()
 
     def _is_redone(self, run: Run) -> bool:
-        """Whether every file's text is the one that the applied result had left."""
+        """True if every file's text is the one that the applied result had left."""
         texts = {path: self._documents.text(run.root / path) for path in run.result.applied_texts}
         return all(
             with_plain_ends(texts[path] or "") == with_plain_ends(after)

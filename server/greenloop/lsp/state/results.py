@@ -80,12 +80,12 @@ class TestResults:
         self.tests_through: Callable[[Path, str, str], Collection[str]] = lambda _root, _path, _qualname: ()
 
     def is_reached(self, root: Path, path: str, qualname: str) -> bool:
-        """Whether a test is known to reach a function; before Python 3.11 traces have only its unqualified name."""
+        """True if a test is known to reach a function; before Python 3.11 traces have only its unqualified name."""
         names = self.reached_functions(root, path)
         return qualname in names or qualname.rpartition(".")[2] in names
 
     def passes(self, root: Path, path: str, qualname: str) -> bool:
-        """Whether all known results of the tests that reach a function, and of its examples, are passes."""
+        """True if all known results of the tests that reach a function, and of its examples, are passes."""
         reaching = self.tests_through(root, path, qualname) if self.is_reached(root, path, qualname) else ()
         names = (test_of(case).partition("::") for case in reaching)
         tests = {(path, qualname), *((file, name.replace("::", ".")) for file, _, name in names)}
@@ -93,7 +93,7 @@ class TestResults:
         return bool(known) and all(result.outcome == "passed" for result in known)
 
     def __bool__(self) -> bool:
-        """Whether there is any result."""
+        """True if there is any result."""
         return bool(self._results)
 
     def put(self, root: Path, results: dict[tuple[str, str], Result]) -> None:

@@ -111,7 +111,7 @@ class RunResult:
 
 @dataclass(frozen=True, kw_only=True)
 class ApplyResult:
-    """Whether a result was applied, or the reason why it was not.
+    """The end of applying a result, with the reason where it was not applied.
 
     `merged`: together with what the user typed meanwhile. `by_action`: the editor takes edits only from a code action.
     """
@@ -225,12 +225,12 @@ class Run:
 
     @property
     def offered(self) -> bool:
-        """Whether there is a result that is not in the text."""
+        """True if there is a result that is not in the text."""
         return not self.running and not self.result.applied and bool(self.changes)
 
     @property
     def improved(self) -> bool:
-        """Whether the result is better than the user's own code: solved, or with more passing tests."""
+        """True if the result is better than the user's own code: solved, or with more passing tests."""
         if self.outcome is None or self.outcome.solved:
             return self.outcome is not None
         scores = {attempt.number: attempt.verdict.score for attempt in self.attempts}
@@ -263,7 +263,7 @@ class Run:
         return cases if self.view.chosen_attempt is not None else cases - self.view.superseded_cases
 
     def concerns(self, path: str, qualname: str) -> bool:
-        """Whether the run concerns this function or test."""
+        """True if the run concerns this function or test."""
         return (path, qualname) in self.concerned()
 
     def concerned(self) -> Iterator[tuple[str, str]]:

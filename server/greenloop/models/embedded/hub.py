@@ -75,7 +75,7 @@ def endpoint() -> str:
 
 
 def _refusal(model: EmbeddedModel, response: httpx.Response) -> str:
-    """Why the answer is not the model's file, as far as its headers tell; empty if it is."""
+    """Returns why the answer is not the model's file, as far as its headers tell; empty if it is."""
     if response.status_code == httpx.codes.PARTIAL_CONTENT:
         size = response.headers.get("Content-Range", "").rpartition("/")[2]
         if size != str(model.size):

@@ -115,7 +115,7 @@ async def compare_results(bench: Bench, files: Mapping[str, str], comparison: Wo
 
 
 def _comparing_seconds(bench: Bench) -> float:
-    """How long a comparison may take."""
+    """Returns how long a comparison may take."""
     return bench.inputs.limits.seconds + COMPARING
 
 

@@ -68,7 +68,7 @@ def _with_repeated(gain: Gain, before: Sequence[RunCost], after: Sequence[RunCos
 
 
 def _time_reason(gain: Gain, after: Sequence[RunCost], below: float) -> str:
-    """Why the seconds of the calls are no gain.
+    """Returns why the seconds of the calls are no gain.
 
     First and repeated calls both have to cost less: neither may leave its work to the other, and results that are kept
     make only repeated ones cheap.
@@ -86,7 +86,7 @@ def _time_reason(gain: Gain, after: Sequence[RunCost], below: float) -> str:
 
 
 def _memory_reason(before: Sequence[RunCost], after: Sequence[RunCost]) -> str:
-    """Why the bytes are no gain: their number is that of the process itself, so it must be seen from outside, too."""
+    """Returns why the bytes are no gain: the process itself counts them, so they must be seen from outside, too."""
     least = min(run.bytes for run in after)
     if least <= 0:
         return f"Python's allocator is said to have {least} bytes in use"
@@ -100,7 +100,7 @@ def _memory_reason(before: Sequence[RunCost], after: Sequence[RunCost]) -> str:
 
 
 def _elsewhere(before: Sequence[RunCost], after: Sequence[RunCost]) -> str:
-    """Where much of the gain is spent outside of the calls; "" where it is not.
+    """Returns where much of the gain is spent outside of the calls; "" where it is not.
 
     Imports and fixtures take little time, so their median counts; all together takes longer, and not always as long: it
     has to be more in three of four pairs, too.
@@ -119,8 +119,8 @@ _SHORT = (attrgetter("imports"), attrgetter("fixtures"))
 _ELSEWHERE = {
     _SHORT[0]: "importing it",
     _SHORT[1]: "what is done before and after the calls",
-    attrgetter("elapsed"): "what is done beside the calls",
-    attrgetter("processor"): "what all processes do beside the calls",
+    attrgetter("elapsed"): "the time outside the calls",
+    attrgetter("processor"): "the work of all processes outside the calls",
 }
 
 

@@ -39,7 +39,7 @@ MOST_REPEATS = 10
 
 @dataclass(frozen=True, kw_only=True)
 class Bench:
-    """Where workloads are run: over the user's texts (`inputs`), in this session; `goal` is time or memory.
+    """Place where workloads run: over the user's texts (`inputs`), in this session; `goal` is time or memory.
 
     `memory` is the share of memory in the cost where the goal is time.
     """
@@ -225,7 +225,7 @@ def _remedy(problem: Problem, workload: Workload, execution: Execution) -> str:
 
 
 def _describe_failure(workload: Workload, execution: Execution) -> str:
-    """Which call failed, and why: `f(1, 2)`: TypeError: f() takes 1 positional argument but 2 were given."""
+    """Returns which call failed, and why: `f(1, 2)`: TypeError: f() takes 1 positional argument but 2 were given."""
     failed = next((each for each in case_results(execution) if not each.passed), None)
     if failed is None or failed.failure is None:
         return f"{describe_end(execution) or 'nothing was run'}."

@@ -86,7 +86,7 @@ def read_calls(text: str, qualname: str) -> list[str]:
             node = ast.parse(row, "<inputs>", "eval")
         except (SyntaxError, ValueError) as error:
             raise SettingsError(
-                f"Line {number} of the file of --inputs is no Python expression: {row[:80]}",
+                f"Line {number} of the --inputs file is not a Python expression: {row[:80]}",
                 remedy=f"Write one call in each line, such as `{name}(list(range(10000)))`.",
             ) from error
         if name not in {getattr(each, "id", getattr(each, "attr", None)) for each in ast.walk(node)}:

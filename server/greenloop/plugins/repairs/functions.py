@@ -126,13 +126,13 @@ def mutable_defaults(parsed: Fragment, function: Function, _attempt: Attempt) ->
 
 
 def _is_computed(value: ast.expr) -> bool:
-    """Whether a default is a call that may give another value each time."""
+    """True if a default is a call that may give another value each time."""
     name = getattr(value.func, "id", "") or getattr(value.func, "attr", "") if isinstance(value, ast.Call) else ""
     return bool(name) and name not in CONSTANT_CALLS
 
 
 def is_mutable(value: ast.expr) -> bool:
-    """Whether an expression makes an object that can change."""
+    """True if an expression makes an object that can change."""
     if isinstance(value, ast.Call):
         return isinstance(value.func, ast.Name) and value.func.id in MUTABLE_CALLS
     return isinstance(value, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp)

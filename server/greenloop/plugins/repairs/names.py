@@ -65,7 +65,7 @@ def corrected_names(attempt: Attempt) -> dict[str, str]:
 
 
 def _end_of_name(node: ast.AST, name: str) -> Iterator[tuple[int, int]]:
-    """Where a node that is this name, or has it as an attribute, ends: the line, and the column in bytes."""
+    """Returns where a node that is this name, or has it as an attribute, ends: the line, and the column in bytes."""
     if (isinstance(node, ast.Name) and node.id == name) or (isinstance(node, ast.Attribute) and node.attr == name):
         yield node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
 

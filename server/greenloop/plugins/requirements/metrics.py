@@ -54,7 +54,7 @@ def _branches(body: Sequence[ast.stmt]) -> int:
 
 
 def nesting(body: Sequence[ast.stmt]) -> int:
-    """How deeply compound statements are nested; `elif` is as deep as its `if`."""
+    """Returns how deeply compound statements are nested; `elif` is as deep as its `if`."""
     deepest = 0
     for node in body:
         is_nested = isinstance(node, _NESTING)

@@ -182,7 +182,7 @@ def _call_source(record: Mapping[str, Any], target: _RecordedFunction) -> str | 
         call = _expression(record, "call")
         node = ast.parse(call, mode="eval").body
         if not isinstance(node, ast.Call):
-            raise _BadLineError(f"`{call}` is no call")
+            raise _BadLineError(f"`{call}` is not a call")
         return call if ast.unparse(node.func).rpartition(".")[2] == target.name.rpartition(".")[2] else None
     args, kwargs = record.get("args", []), record.get("kwargs", {})
     if not isinstance(args, list) or not isinstance(kwargs, dict):

@@ -157,7 +157,7 @@ class FailingTests:
         self._store.put(TestFile(root=root), {})
 
     def has_failing(self, root: Path, path: str) -> bool:
-        """Whether any test of this file failed in its last run."""
+        """True if any test of this file failed in its last run."""
         return bool(self._failing.get(TestFile(root=root, path=path)))
 
     def failing_examples(self, root: Path, path: str) -> list[str]:

@@ -41,7 +41,7 @@ class CoverageMap:
     file_seconds: dict[str, float] = field(default_factory=dict)
 
     def has_untraced(self, selectors: Iterable[str]) -> bool:
-        """Whether any of these has never been traced."""
+        """True if any of these has never been traced."""
         return not all(each in self.reached if "::" in each else self.reached.is_complete(each) for each in selectors)
 
     def time_limit(self, selectors: Iterable[str], settings: Settings, remaining: float) -> float:
@@ -167,7 +167,7 @@ class TestJob:
             self.out_of_time += len(report.left_out)
 
     def concerns(self, path: str, target: str | None) -> bool:
-        """Whether the job concerns this file, and this target if one is given."""
+        """True if the job concerns this file, and this target if one is given."""
         if any(each.path == path and target in (None, each.target) for each in self.requests):
             return True
         return target is None and path in self.saved

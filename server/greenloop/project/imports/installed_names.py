@@ -1,4 +1,4 @@
-"""Where a name is that a module of an installed package does not have (any more): only their files are read."""
+"""Finds names that a module of an installed package does not have (any more): only their files are read."""
 
 from __future__ import annotations
 

@@ -201,7 +201,7 @@ class Judges:
         return any(sources.is_test_file(each, self.patterns) for each in self._tests if each.startswith(folder))
 
     def _shadow(self, path: str, read: Callable[[], bytes]) -> str:
-        """Why a new file takes the place of a module of the standard library, or of somebody else's package."""
+        """Returns why a new file takes the place of a module of the standard library, or of somebody else's package."""
         for root in self._roots:
             first, _slash, rest = path.removeprefix(f"{root}/" if root else "").partition("/")
             if (root and not path.startswith(f"{root}/")) or (rest and rest.partition(".")[0] != "__init__"):

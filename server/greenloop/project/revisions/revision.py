@@ -31,7 +31,7 @@ _SMALL = 20_000  # bytes of a file that somebody may have written for a few test
 
 @dataclass(frozen=True, kw_only=True)
 class Revision:
-    """How the working tree differs from a commit. Paths are relative to the workspace.
+    """Differences of the working tree from a commit. Paths are relative to the workspace.
 
     `trusted_files` are the commit's versions of the trusted files that differ, to be laid over the working tree;
     `excluded_files` are trusted files that the commit lacks, and all cached bytecode.

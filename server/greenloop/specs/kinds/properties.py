@@ -133,7 +133,7 @@ def question(head: FunctionHeader) -> ChatRequest:
 async def _probe_values(
     values: Sequence[ParameterStrategy], region: Region, module: str, problem: Problem, tools: Tools
 ) -> str:
-    """Why properties cannot be tested, in one sentence; empty when they can."""
+    """Returns why properties cannot be tested, in one sentence; empty when they can."""
     settings = property_tests.SETTINGS.replace(f"max_examples={property_tests.EXAMPLES}", f"max_examples={PROBED}")
     checks = [
         Check(
@@ -168,7 +168,7 @@ def _missing_values_doubt(names: Sequence[str]) -> str:
 
 
 def _failure_reason(execution: Execution) -> str:
-    """Why the probe could not run, where that is known."""
+    """Returns why the probe could not run, where that is known."""
     reason = execution.broken or forged(execution)
     if not reason and (errors := collect_errors(execution)):
         reason = errors[0].failure.message or errors[0].failure.type

@@ -46,7 +46,7 @@ _HASHABLE = frozenset(
 
 @dataclass(frozen=True, kw_only=True)
 class ParameterStrategy:
-    """How values of a parameter are made. `always_drawn`: always passed, else only where a property uses it."""
+    """Strategy for the values of a parameter. `always_drawn`: always passed, else only where a property uses it."""
 
     name: str
     kind: str

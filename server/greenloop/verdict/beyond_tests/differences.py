@@ -53,7 +53,7 @@ def _gives_tested_answers(group: Sequence[Observation]) -> bool:
 
 
 def _is_telling(observation: Observation) -> bool:
-    """Which error a value causes that neither version is made for, and what nobody can read, says nothing."""
+    """True unless the value is unreadable, or causes an error that neither version is made for."""
     kinds = (observation.old.kind, observation.new.kind)
     if kinds == ("raises", "raises") or (kinds[0] == "raises" and observation.old.value in MISUSE):
         return False
@@ -61,7 +61,7 @@ def _is_telling(observation: Observation) -> bool:
 
 
 def _turn(pair: tuple[int, Observation], found: Sequence[Observation]) -> int:
-    """How many before it are of its kind, so that each kind has its turn."""
+    """Returns how many before it are of its kind, so that each kind has its turn."""
     place, observation = pair
     return sum(_rank(each) == _rank(observation) for each in found[:place])
 

@@ -71,7 +71,7 @@ def _judge(function: ChangedFunction, group: Sequence[Observation], own: str, ne
     code = new.splitlines()[line - 1].strip()[:60]
     return (
         f"{function.path}:{line}: {function.qualname} answers the inputs of its tests alone (`{code}`); "
-        f"on {len(others)} inputs beside them it {what}."
+        f"on {len(others)} other inputs it {what}."
     )
 
 

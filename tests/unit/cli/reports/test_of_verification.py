@@ -41,7 +41,7 @@ def test_tampering_with_the_whole_run_has_no_place(root):
 
 
 def test_code_that_answers_its_tests_alone_is_an_error_in_its_line(root):
-    reason = "src/m.py:12: f answers the inputs of its tests alone (`if n == 17:`); on 24 inputs beside them it fails."
+    reason = "src/m.py:12: f answers the inputs of its tests alone (`if n == 17:`); on 24 other inputs it fails."
     result = Verification(reason=reason, tampered=(Tampering(case="", reason=reason),))
     assert found(result, root) == {"tampered": (Level.ERROR, "src/m.py", 12)}
 

@@ -37,8 +37,8 @@ def checked(before: list[RunCost], after: list[RunCost], goal: Goal = Goal.TIME)
         (runs(0.02, 0.02, imports=0.03), ""),  # ten of eighty milliseconds saved
         (runs(0.02, 0.02, imports=0.1), "importing it takes 80 ms more, and the calls 80 ms less"),
         (runs(0.02, 0.02, fixtures=0.09), "what is done before and after the calls takes 80 ms more"),
-        (runs(0.02, 0.02, elapsed=0.19), "what is done beside the calls takes 90 ms more"),
-        (runs(0.02, 0.02, processor=0.19), "what all processes do beside the calls takes 90 ms more"),
+        (runs(0.02, 0.02, elapsed=0.19), "the time outside the calls takes 90 ms more"),
+        (runs(0.02, 0.02, processor=0.19), "the work of all processes outside the calls takes 90 ms more"),
         (runs(0.02, 0.1), "repeated calls take 100 ms with your code and 100 ms with it"),
         (
             runs(0.05, 0.0001),

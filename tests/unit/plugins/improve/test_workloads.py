@@ -27,7 +27,7 @@ def test_each_line_is_a_call_and_comments_are_none():
 
 @pytest.mark.parametrize("text", ["f(1)\nx = 2\n", "f(1)\nf(\n", "f(1)\nf(\0)\n"])
 def test_what_is_no_expression_is_named_by_its_line(text):
-    with pytest.raises(SettingsError, match="Line 2 of the file of --inputs is no Python expression"):
+    with pytest.raises(SettingsError, match="Line 2 of the --inputs file is not a Python expression"):
         workloads.read_calls(text, "f")
 
 

@@ -134,7 +134,7 @@ async def test_methods_and_coroutines(tmp_path):
         ({"args": [1], "returns": {"repr": 1}}, "`repr` must be a string"),
         ({"args": [1], "returns": {"repr": "x"}}, "nothing imports `x`"),
         ({"args": [1], "returns": 1, "imports": ["print(1)"]}, "`imports` must be a list of import statements"),
-        ({"call": "f", "returns": 1}, "`f` is no call"),
+        ({"call": "f", "returns": 1}, "`f` is not a call"),
         ({"call": "f(1)", "args": [1], "returns": 1}, "`call` already contains the arguments"),
         ({"args": [1], "stdout": 1}, "`stdout` must be a string"),
         ({"function": 1}, "`function` must be a string"),

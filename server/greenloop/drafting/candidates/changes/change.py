@@ -17,7 +17,7 @@ from greenloop.core.records.spec import Region
 
 
 class ChangeKind(StrEnum):
-    """Why a change is made, which says when it is tried.
+    """Reason for a change, which decides when it is tried.
 
     `SLIP`: a failure, or the code by itself, points to it. `SYNTAX`: it lets the code be parsed. `SYMBOL`, `NAME`:
     another symbol, or name, might be meant. `DELETION`: a statement less.

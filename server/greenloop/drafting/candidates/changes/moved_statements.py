@@ -40,5 +40,5 @@ def _moves(block: Sequence[ast.stmt], parsed: Fragment) -> Iterator[Edit]:
 
 
 def _may_move(statement: ast.stmt, before: str) -> bool:
-    """Whether it stands alone on its line."""
+    """True if it stands alone on its line."""
     return isinstance(statement, _SIMPLE) and statement.lineno == statement.end_lineno and not before.strip()

@@ -82,7 +82,7 @@ def _is_bound(text: str, name: str) -> bool:
 
 
 def _is_own(constructor: ast.AST | None, name: str) -> bool:
-    """Whether each object gets an attribute of its own."""
+    """True if each object gets an attribute of its own."""
     nodes = ast.walk(constructor) if constructor else ()
     return any(isinstance(node, ast.Attribute) and node.attr == name and _is_set(node) for node in nodes)
 

@@ -244,7 +244,7 @@ def shorten(text: str, most: int = LONGEST) -> str:
 
 
 def failure_of(result: CaseResult) -> FailureAnswer:
-    """Where and why a test failed."""
+    """Returns where and why a test failed."""
     row = case_object(result)
     return FailureAnswer(
         id=result.id,
