@@ -27,7 +27,6 @@ hypothesis_settings.load_profile("greenloop")
 # Projects that kept runs work on; their tests are red.
 collect_ignore = ["tests/transcripts"]
 
-BASE_IMAGE = Path(__file__).parent / "scripts" / "base_image"
 Missing = tuple[str, str] | None  # the reason and the line that installs it
 
 
@@ -75,16 +74,7 @@ def _docker() -> Missing:
         asked = subprocess.run(["docker", "info"], capture_output=True, timeout=20, check=False)
     except subprocess.TimeoutExpired:
         return "the Docker engine does not answer", "systemctl restart docker (or run dockerd)"
-    if asked.returncode:
-        return "no Docker engine answers", "systemctl start docker (or run dockerd)"
-    return _base_image(".".join(map(str, sys.version_info[:2])))
-
-
-def _base_image(version: str) -> Missing:
-    """The image that greenloop's own begin with; it is pulled or made here, which may take minutes."""
-    made = subprocess.run([BASE_IMAGE, version], capture_output=True, text=True, check=False)
-    reason = made.stderr.strip()[-200:]
-    return None if made.returncode == 0 else (f"there is no image of Python {version}: {reason}", "scripts/base_image")
+    return None if asked.returncode == 0 else ("no Docker engine answers", "systemctl start docker (or run dockerd)")
 
 
 @cache
@@ -113,11 +103,12 @@ def _network() -> Missing:
 
 @cache
 def _python_313() -> Missing:
+    """An image of that Python is made from a Debian release of its own, which takes minutes."""
     if (missing := _docker()) is not None:
         return missing
-    listed = subprocess.run(["docker", "images", "-q", "python:3.13-slim"], capture_output=True, check=False)
+    listed = subprocess.run(["docker", "images", "-q", "greenloop-base:3.13"], capture_output=True, check=False)
     if listed.stdout.strip() or "SOAK" in os.environ:
-        return _base_image("3.13")
+        return None
     return "there is no image of Python 3.13", "make soak"
 
 

@@ -64,7 +64,7 @@ def engine(tmp_path_factory) -> tuple[str, Path]:
             assert time.monotonic() < end, "the second engine did not start"
             time.sleep(0.1)
         # An image of the first engine need not be made once more.
-        image = "python:3.11-slim"
+        image = "greenloop-base:3.11"
         saved = subprocess.run(["docker", "save", image], capture_output=True, check=False)
         if saved.returncode == 0:
             second = {name: value for name, value in os.environ.items() if not name.startswith("DOCKER_")}

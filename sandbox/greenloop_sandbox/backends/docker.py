@@ -101,16 +101,19 @@ class DockerSandbox:
             return f"{engine_name}, image {usable}", usable
         if self.image:
             return f"{engine_name}; the image {self.image} will be pulled at first use", ""
-        name = base.official_image(sys.version_info[:2])
+        version = sys.version_info[:2]
+        obstacle = base.build_obstacle(version)
+        if not obstacle:
+            return f"{engine_name}; its image is built at first use (about two minutes)", ""
         try:
-            if not base.has_image(engine, name):
-                engine.client.images.get_registry_data(name)
+            engine.client.images.get_registry_data(base.official_image(version))
         except engine.errors as error:
+            reason = f"the registry does not answer ({error_line(error)}), and {obstacle}"
             raise CannotVerifyError(
-                f"{engine_name}, but no image: the registry does not answer ({error_line(error)})",
-                remedy=f"Load an image with `docker load` or `docker pull {name}`.",
+                f"{engine_name}, but no image: {reason}",
+                remedy=f"Load an image with `docker load` or `docker pull {base.official_image(version)}`.",
             ) from error
-        return f"{engine_name}; its image is built at first use", ""
+        return f"{engine_name}; its image is pulled at first use", ""
 
     def _find_image(self, engine: Engine) -> str:
         """The name of an image that is present and usable, or empty."""

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from greenloop_sandbox.cache import cache_folder
+from greenloop_sandbox.container.base import REPOSITORY as BASES
 from greenloop_sandbox.container.engine import LABEL, Engine
 from greenloop_sandbox.selftest_cache import read_json, write
 
@@ -38,6 +39,8 @@ def prune_daily(engine: Engine) -> list[str]:
     with contextlib.suppress(*engine.errors):
         for image in engine.client.images.list(filters={"label": [f"{LABEL}.image"]}):
             for name in (tag.removeprefix("localhost/") for tag in image.tags):  # podman's prefix
+                if name.startswith(f"{BASES}:"):
+                    continue  # the base of all others, and expensive to build
                 present.add(name)
                 if now - last_used.setdefault(name, now) > UNUSED_DAYS * DAY:
                     with contextlib.suppress(*engine.errors):  # an image that a container uses stays

@@ -32,6 +32,7 @@ def test_images_are_removed_after_a_month_and_looked_at_once_a_day(tmp_path, mon
         "localhost/greenloop-project:new",
         "greenloop-project:busy",
         "greenloop-project:others",
+        "greenloop-base:3.11",
     )
     engine = Engine(client=SimpleNamespace(images=images), errors=(OSError,), name="Docker", version="1")
     now = time.time()
