@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from greenloop.cli.main import _parser
-from greenloop.cli.reports.annotations import RULES
+from greenloop.plugins.pipelines.reports.annotations import RULES
 
 HOUSE = Path(__file__).resolve().parents[2]
 PAGE = (HOUSE / "docs/integrations.md").read_text()

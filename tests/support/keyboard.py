@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import pytest
+from _pytest.capture import CaptureIO, DontReadFromInput, EncodedFile
+
 
 @dataclass
 class Keyboard:
@@ -21,3 +24,15 @@ class Keyboard:
         if isinstance(line, BaseException):
             raise line
         return "" if line is None else f"{line}\n"
+
+
+@pytest.fixture
+def keyboard(monkeypatch):
+    """A user at a terminal; `keyboard.lines` is what they will type."""
+    made = Keyboard()
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setattr("sys.stdin.readline", made.readline)
+    # pytest's own streams, which it makes anew for the call of the test.
+    for stream in (DontReadFromInput, EncodedFile, CaptureIO):
+        monkeypatch.setattr(stream, "isatty", lambda _stream: True)
+    return made

@@ -18,8 +18,7 @@ from greenloop.api.session import RefineSession, UnsolvedRun, report_lines
 from greenloop.api.settings import Settings
 from greenloop.cli import exit_codes, interrupt, render
 from greenloop.cli.errors import print_error, print_warning
-from greenloop.cli.patch import PatchFile
-from greenloop.cli.reports.of_fixes import Fix
+from greenloop.cli.outputs import Fix, Output
 from greenloop.cli.screen import View, open_view
 from greenloop.core.errors import GreenloopError, WorkspaceError
 from greenloop.core.ports import Model
@@ -34,9 +33,9 @@ from greenloop.wording.outcome import VERIFIED_WORDS
 class FixJob:
     """Data shared by all runs of one command line. `write_json` writes JSON objects; None: the output is for people.
 
-    `goal`, `calls` and the `earlier` run are those of the request, `opener` that of the session; `patch` takes the
-    accepted results, `fixes` what became of each target; `answers` has the model that the user named when asked, empty
-    for none.
+    `goal`, `calls` and the `earlier` run are those of the request, `opener` that of the session; `outputs`
+    take the accepted results, `fixes` what became of each target; `answers` has the model that the user named when
+    asked, empty for none.
     """
 
     arguments: argparse.Namespace
@@ -46,7 +45,7 @@ class FixJob:
     notebook: NotebookJob | None = None
     goal: Goal | None = None
     calls: str = ""
-    patch: PatchFile | None = None
+    outputs: tuple[Output, ...] = ()
     earlier: UnsolvedRun | None = None
     opener: Callable[[str, Settings], Model] | None = None
     fixes: list[Fix] = field(default_factory=list)
@@ -92,8 +91,8 @@ def finish(job: FixJob, outcome: Outcome, session: RefineSession | None = None) 
             applied = True
         except WorkspaceError as error:
             write_error = error
-    if is_writable and job.patch is not None and may_write(outcome, job.arguments.accept):
-        job.patch.add(_file_outcome(job, original_outcome), applied=applied)
+    for output in job.outputs if is_writable and may_write(outcome, job.arguments.accept) else ():
+        output.add(_file_outcome(job, original_outcome), job.root, applied=applied)
     if applied and job.write_json is None:
         is_kept = "" if outcome.run else " (the history has no copy of the text before)"
         print(f"Written: {_changed_locations(outcome)}{is_kept}")
@@ -161,18 +160,18 @@ def _as_sandbox_files(job: FixJob, files: dict[str, bytes]) -> dict[str, bytes]:
 
 def _may_write(job: FixJob, outcome: Outcome) -> bool:
     """May the result be written, by a flag or by the user's answer?"""
-    arguments = job.arguments
+    arguments, is_held = job.arguments, any(output.holds_results for output in job.outputs)
     if arguments.apply and may_write(outcome, arguments.accept):
         return True
-    if job.patch is not None and not arguments.apply and may_write(outcome, arguments.accept):
-        return False  # the patch is what was asked for
+    if is_held and not arguments.apply and may_write(outcome, arguments.accept):
+        return False  # that is what was asked for
     hint = f"`greenloop history apply {outcome.run}` writes it" if outcome.run else "It is not in the history"
-    if job.write_json is None and job.patch is None and View.can_ask():
+    if job.write_json is None and not is_held and View.can_ask():
         confirmed = View.ask_yes_no("Apply this change?")
         if not confirmed:
             print(f"Not written. {hint}", file=sys.stderr)
         return confirmed
-    if arguments.apply or job.patch is not None:
+    if arguments.apply or is_held:
         has_warnings = is_accepted(outcome, arguments.accept)
         reason = "it has a warning" if has_warnings else f"it is {VERIFIED_WORDS[outcome.verified]}"
         level = "warned" if has_warnings else "partial" if outcome.verified is Verified.PARTIALLY else "unverified"

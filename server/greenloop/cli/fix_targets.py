@@ -20,8 +20,8 @@ from greenloop.cli import exit_codes, interrupt, render
 from greenloop.cli.commands.model import ask_for_model
 from greenloop.cli.errors import print_error, print_warning
 from greenloop.cli.finish import FixJob, finish
+from greenloop.cli.outputs import Fix
 from greenloop.cli.progress import timed
-from greenloop.cli.reports.of_fixes import Fix
 from greenloop.cli.screen import View, open_view
 from greenloop.core.errors import GreenloopError, ModelError, UsageError
 from greenloop.core.events import Event, Started
@@ -167,7 +167,7 @@ def _run_one(job: FixJob, target: str) -> tuple[int, Outcome]:
         request = RefineRequest(
             root=job.root,
             target=target,
-            buffers=job.patch.buffers if job.patch else {},
+            buffers={path: data for output in job.outputs for path, data in output.buffers.items()},
             comment=job.arguments.comment,
             goal=job.goal,
             calls=job.calls,

@@ -29,6 +29,7 @@ TARGET_KINDS = "greenloop.target_kinds"
 REQUIREMENTS = "greenloop.requirements"
 CHANGE_MAKERS = "greenloop.change_makers"
 LSP_FEATURES = "greenloop.lsp_features"
+OUTPUTS = "greenloop.outputs"
 BACKGROUND_JOBS = "greenloop.background_jobs"
 
 

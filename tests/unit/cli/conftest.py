@@ -5,28 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from _pytest.capture import CaptureIO, DontReadFromInput, EncodedFile
 
 from fake_engine import fake, project
 from fixed_machine import FixedMachine
 from greenloop.core import registry
 from greenloop.core.errors import CannotVerifyError
 from greenloop_sandbox import Environment, Probe
-from keyboard import Keyboard
+from keyboard import keyboard
 
-__all__ = ["fake", "project"]
-
-
-@pytest.fixture
-def keyboard(monkeypatch):
-    """A user at a terminal; `keyboard.lines` is what they will type."""
-    made = Keyboard()
-    monkeypatch.setenv("TERM", "dumb")
-    monkeypatch.setattr("sys.stdin.readline", made.readline)
-    # pytest's own streams, which it makes anew for the call of the test.
-    for stream in (DontReadFromInput, EncodedFile, CaptureIO):
-        monkeypatch.setattr(stream, "isatty", lambda _stream: True)
-    return made
+__all__ = ["fake", "keyboard", "project"]
 
 
 class Wall:

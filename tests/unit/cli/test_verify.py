@@ -11,10 +11,10 @@ import pytest
 
 from greenloop.cli.commands import verify as command
 from greenloop.cli.main import main
-from greenloop.cli.reports import junit
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.engine.verify.report import Tampering, Verification
 from greenloop.engine.verify.report_json import result_json
+from greenloop.plugins.pipelines.reports import junit
 from greenloop_sandbox import CaseResult, Failure
 
 A, B, C = "tests/test_m.py::test_a[x<&>\x1b]", "tests/test_m.py::TestK::test_b", "tests/test_n.py::test_c"

@@ -9,7 +9,7 @@ from pathlib import Path
 from greenloop.api.history import History, RunFile, export_run, format_run_file
 from greenloop.cli import exit_codes, options
 from greenloop.cli.errors import print_warning
-from greenloop.cli.reports.request import check_writable, write_file
+from greenloop.cli.outputs import check_writable, write_file
 from greenloop.core.errors import UsageError
 
 

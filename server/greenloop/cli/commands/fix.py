@@ -17,13 +17,11 @@ from greenloop.api.models import recording_opener
 from greenloop.api.presets import offered_presets
 from greenloop.api.session import UnsolvedRun, read_unsolved_run
 from greenloop.api.settings import EDITOR, models
-from greenloop.cli import options
+from greenloop.cli import options, outputs
 from greenloop.cli.errors import print_error, print_warning
 from greenloop.cli.finish import FixJob, NotebookJob
 from greenloop.cli.fix_targets import fix_targets
-from greenloop.cli.patch import PatchFile
-from greenloop.cli.reports import request as reports
-from greenloop.cli.reports.of_fixes import Fix
+from greenloop.cli.outputs import Fix
 from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.records.goal import Goal
 
@@ -90,10 +88,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="after a solved run, list small changes of the result that its tests would not notice",
     )
-    reports.add_arguments(parser)
-    parser.add_argument(
-        "--patch", metavar="FILE", help="write the accepted results as a patch for `git apply`, and never ask"
-    )
+    outputs.add_arguments(parser, "fix")
     parser.add_argument(
         "--record",
         metavar="FILE",
@@ -127,7 +122,7 @@ def _fix(
     _check_combination(arguments)
     earlier = _read_earlier(arguments) if getattr(arguments, "continues", None) is not None else None
     cwd = Path.cwd()
-    wanted = reports.read_reports(arguments.reports, cwd)
+    wanted = outputs.open_outputs(arguments, cwd)
     root, first = options.locate(arguments.root, next(iter(arguments.targets), None), cwd=cwd)
     others = [options.locate(str(root), word, cwd=cwd)[1] for word in arguments.targets[1:]]
     targets = [target for target in (first, *others) if target]
@@ -135,9 +130,6 @@ def _fix(
         targets = [f"types:{target}" for target in targets or [""]]
     if earlier is not None:
         root, targets = (root if arguments.root else Path(earlier.root)), [earlier.target]
-    patch = None
-    if arguments.patch:
-        patch = PatchFile(path=reports.check_writable(cwd / arguments.patch, "--patch FILE"), root=root)
     settings = options.load(arguments, root, cwd=cwd)
     if EDITOR in models(settings):
         raise UsageError(
@@ -152,7 +144,7 @@ def _fix(
         write_json=write_json,
         goal=goal,
         calls=calls,
-        patch=patch,
+        outputs=wanted,
         earlier=earlier,
         opener=opener,
     )
@@ -168,9 +160,8 @@ def _fix(
         job.fixes.append(Fix(target=" ".join(targets), error=error))
         raise
     finally:
-        if patch is not None:
-            patch.write()
-        reports.write_fixes(wanted, job.fixes, root, json=write_json is not None)
+        for output in wanted:
+            output.write_fixes(job.fixes, root, json=write_json is not None)
 
 
 def _check_combination(arguments: argparse.Namespace) -> None:

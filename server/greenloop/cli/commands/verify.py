@@ -28,11 +28,11 @@ from greenloop.api.verification import (
     verify_run_file,
 )
 from greenloop.api.workspace import find_root
-from greenloop.cli import exit_codes, gate, interrupt, options, render
+from greenloop.cli import exit_codes, gate, interrupt, options, outputs, render
 from greenloop.cli.attempt_tables import colour_diff
 from greenloop.cli.errors import print_error, print_warning
+from greenloop.cli.outputs import Output
 from greenloop.cli.progress import open_progress, timed
-from greenloop.cli.reports import request as reports
 from greenloop.cli.verification_text import describe
 from greenloop.core.errors import GreenloopError, UsageError, WorkspaceError
 from greenloop.core.text.diff import diff_files
@@ -63,8 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "the decision as an object, and 0",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--junit", metavar="FILE", help="the same as --report junit=FILE")
-    reports.add_arguments(parser)
+    outputs.add_arguments(parser, "verify")
     parser.add_argument(
         "--seconds", dest="run_seconds", type=float, metavar="N", help="time limit for one run of the tests"
     )
@@ -144,8 +143,7 @@ def _gate(arguments: argparse.Namespace) -> int:
 
 def _verify(arguments: argparse.Namespace) -> int:
     cwd = Path.cwd()
-    junit = [f"junit={arguments.junit}"] if arguments.junit else []
-    wanted = reports.read_reports([*junit, *arguments.reports], cwd)
+    wanted = outputs.open_outputs(arguments, cwd)
     if arguments.run_seconds is not None and not arguments.run_seconds > 0:
         raise UsageError("--seconds must be more than 0.")
     number, file = run_number(arguments.targets, cwd), _run_file(arguments.targets, cwd)
@@ -176,16 +174,15 @@ def _verify(arguments: argparse.Namespace) -> int:
     return exit_codes.VERIFIED if result.verified or result.nothing_staged else exit_codes.NOT_SOLVED
 
 
-def _write_reports(
-    wanted: Sequence[reports.ReportFile], result: Verification, arguments: argparse.Namespace, cwd: Path
-) -> None:
+def _write_reports(wanted: Sequence[Output], result: Verification, arguments: argparse.Namespace, cwd: Path) -> None:
     if not wanted:
         return
     try:
         root, _target = options.locate(arguments.root, next(iter(arguments.targets), None), cwd=cwd)
     except UsageError:
         root = find_root(cwd)  # what was typed is wrong, as the report will say
-    reports.write_verification(wanted, result, root, json=arguments.json)
+    for output in wanted:
+        output.write_verification(result, root, json=arguments.json)
 
 
 def run_number(targets: Sequence[str], cwd: Path) -> int | None:

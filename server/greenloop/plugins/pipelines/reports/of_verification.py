@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from greenloop.api.targets import is_test_file
-from greenloop.cli.reports.annotations import Annotation, Level, annotate_open, find_test, own_frames
+from greenloop.plugins.pipelines.reports.annotations import Annotation, Level, annotate_open, find_test, own_frames
 from greenloop_sandbox import CaseResult
 
 if TYPE_CHECKING:

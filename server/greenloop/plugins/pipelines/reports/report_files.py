@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,11 +9,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from greenloop.cli.reports import github, junit, sarif
-from greenloop.cli.reports.annotations import Annotation
-from greenloop.cli.reports.of_fixes import Fix, annotate_fix
-from greenloop.cli.reports.of_verification import annotate_verification
-from greenloop.core.errors import UsageError, WorkspaceError
+from greenloop.cli.outputs import Fix, Output, check_writable, write_file
+from greenloop.core.errors import UsageError
+from greenloop.plugins.pipelines.reports import github, junit, sarif
+from greenloop.plugins.pipelines.reports.annotations import Annotation
+from greenloop.plugins.pipelines.reports.of_fixes import annotate_fix
+from greenloop.plugins.pipelines.reports.of_verification import annotate_verification
 
 if TYPE_CHECKING:
     from greenloop.api.verification import Verification
@@ -35,17 +34,6 @@ class ReportFile:
     path: Path | None = None
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--report",
-        dest="reports",
-        action="append",
-        default=[],
-        metavar="KIND[=FILE]",
-        help="also write a report: junit=FILE, sarif=FILE, or github for annotations in a workflow (repeatable)",
-    )
-
-
 def read_reports(words: Sequence[str], cwd: Path) -> tuple[ReportFile, ...]:
     """The reports of these words. Raises `UsageError` for an unknown kind or a file that cannot be written."""
     return tuple(_read_report(word, cwd) for word in words)
@@ -58,29 +46,21 @@ def _read_report(word: str, cwd: Path) -> ReportFile:
     return ReportFile(kind=ReportKind(name), path=check_writable(cwd / file, f"--report {name}=FILE") if file else None)
 
 
-def check_writable(path: Path, option: str) -> Path:
-    """The path, if a file can be written there. Raises `UsageError` before anything is run."""
-    if path.is_symlink() or path.is_dir():
-        raise UsageError(f"{path} is not a regular file.", remedy=f"Choose a separate file with {option}.")
-    if not path.parent.is_dir():
-        raise UsageError(f"There is no folder {path.parent}.", remedy=f"Create it first, or choose another: {option}.")
-    return path
+@dataclass(frozen=True, kw_only=True)
+class Reports(Output):
+    """The reports of one command line."""
 
+    reports: Sequence[ReportFile]
 
-def write_verification(reports: Sequence[ReportFile], result: Verification, root: Path, *, json: bool) -> None:
-    """Raises `WorkspaceError` when a file cannot be written. `json`: standard output belongs to the JSON object."""
-    if reports:
+    def write_verification(self, result: Verification, root: Path, *, json: bool) -> None:
         properties = {"state": result.state.value, "reason": result.reason, "base": result.base}
         annotations = annotate_verification(result, root)
-        _write(reports, junit.document(result), annotations, root, "verify", properties, json=json)
+        _write(self.reports, junit.document(result), annotations, root, "verify", properties, json=json)
 
-
-def write_fixes(reports: Sequence[ReportFile], fixes: Sequence[Fix], root: Path, *, json: bool) -> None:
-    """Raises `WorkspaceError` when a file cannot be written. `json`: standard output belongs to the JSON objects."""
-    if reports:
+    def write_fixes(self, fixes: Sequence[Fix], root: Path, *, json: bool) -> None:
         properties = {"targets": str(len(fixes)), "fixed": str(sum(fix.passes for fix in fixes))}
         annotations = [each for fix in fixes for each in annotate_fix(fix, root)]
-        _write(reports, junit.fixes_document(fixes), annotations, root, "fix", properties, json=json)
+        _write(self.reports, junit.fixes_document(fixes), annotations, root, "fix", properties, json=json)
 
 
 def _write(
@@ -109,13 +89,3 @@ def repository_prefix(root: Path) -> str:
     """The path of the workspace in its repository, with a slash at the end; empty if it is the repository's root."""
     top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
     return "" if top == root else f"{root.relative_to(top).as_posix()}/"
-
-
-def write_file(path: Path, data: bytes) -> None:
-    """Writes a file, never through a link. Raises `WorkspaceError`."""
-    try:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
-        with os.fdopen(os.open(path, flags, 0o644), "wb") as file:
-            file.write(data)
-    except OSError as error:
-        raise WorkspaceError(f"{path} could not be written: {error.strerror}.") from error

@@ -3,46 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
-from greenloop.api.result_files import is_accepted
 from greenloop.cli import render
-from greenloop.cli.reports.annotations import Annotation, Level, annotate_open, find_test
-from greenloop.core.errors import GreenloopError
+from greenloop.cli.outputs import Fix
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.outcome import Outcome, StopReason
-from greenloop.core.records.problem import Problem
+from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.verdict import Status
 from greenloop.core.text.diff import first_changed_line
+from greenloop.plugins.pipelines.reports.annotations import Annotation, Level, annotate_open, find_test
 from greenloop.wording.attempt import first_failure
 
 MAX_LINES = 5  # suspicious lines of one test
 MAX_MESSAGE = 2_000
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fix:
-    """Result for one target ("": the whole suite): the outcome of its run, with the problem, or an error."""
-
-    target: str
-    outcome: Outcome | None = None
-    problem: Problem | None = None
-    error: GreenloopError | None = None
-    accept: tuple[str, ...] = ()
-
-    @property
-    def passes(self) -> bool:
-        """Is the target fixed as far as the user asks for, or did it pass already?"""
-        outcome = self.outcome
-        return outcome is not None and (outcome.reason is StopReason.ALREADY_GREEN or is_accepted(outcome, self.accept))
-
-    @property
-    def message(self) -> str:
-        """Returns how it ended, in one sentence."""
-        if self.error is not None:
-            return self.error.advice
-        return render.outcome_sentence(self.outcome) if self.outcome else ""
 
 
 def annotate_fix(fix: Fix, root: Path) -> list[Annotation]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from greenloop.cli.render import escape_controls
-from greenloop.cli.reports.annotations import Annotation, Level, by_severity
+from greenloop.plugins.pipelines.reports.annotations import Annotation, Level, by_severity
 
 _COMMANDS = {Level.ERROR: "error", Level.WARNING: "warning", Level.NOTE: "notice"}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.cli.reports.annotations import Annotation, Level
-from greenloop.cli.reports.github import command_lines
+from greenloop.plugins.pipelines.reports.annotations import Annotation, Level
+from greenloop.plugins.pipelines.reports.github import command_lines
 
 
 def lines(**values) -> list[str]:

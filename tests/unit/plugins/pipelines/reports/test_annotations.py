@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.cli.reports.annotations import Annotation, Level, by_severity, find_test, own_frames
+from greenloop.plugins.pipelines.reports.annotations import Annotation, Level, by_severity, find_test, own_frames
 from greenloop_sandbox import Frame
 
 TEST = "class TestK:\n    def test_a(self):\n        pass\n\n\n@decorated\nasync def test_b():\n    pass\n"

@@ -13,10 +13,10 @@ from fake_engine import CASE, fake, project, unsolved
 from greenloop.api import testing
 from greenloop.cli.commands import verify as command
 from greenloop.cli.main import main
-from greenloop.cli.reports.request import repository_prefix
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.outcome import StopReason
 from greenloop.engine.verify.report import Verification
+from greenloop.plugins.pipelines.reports.report_files import repository_prefix
 from greenloop_sandbox import CaseResult
 from sarif_schema import SARIF_SCHEMA
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.cli.reports.annotations import Level
-from greenloop.cli.reports.of_verification import annotate_verification
 from greenloop.core.records.outcome import Difference, Noticed, Survivor
 from greenloop.engine.verify.report import Tampering, Verification
+from greenloop.plugins.pipelines.reports.annotations import Level
+from greenloop.plugins.pipelines.reports.of_verification import annotate_verification
 from greenloop_sandbox import CaseResult, Failure, Frame
 
 TEST = "import m\n\n\nclass TestK:\n    def test_a(self):\n        assert m.f() == 2\n\n\ndef test_b():\n    m.g()\n"

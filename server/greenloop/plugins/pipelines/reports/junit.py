@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET  # only written, never read
 
-from greenloop.cli.reports.of_fixes import Fix
+from greenloop.cli.outputs import Fix
 from greenloop.core.records.usage import Usage
 from greenloop_sandbox import CaseResult, Failure
 

@@ -6,8 +6,8 @@ import json
 
 import jsonschema
 
-from greenloop.cli.reports import sarif
-from greenloop.cli.reports.annotations import RULES, Annotation, Level
+from greenloop.plugins.pipelines.reports import sarif
+from greenloop.plugins.pipelines.reports.annotations import RULES, Annotation, Level
 from sarif_schema import SARIF_SCHEMA
 
 BEFORE = "a = 1\r\nb = '\U0001f600'\r\nc = 3\r\n"

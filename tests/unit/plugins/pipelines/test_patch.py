@@ -6,8 +6,8 @@ import json
 
 from fake_engine import AFTER, BEFORE, CASE, solved
 from greenloop.cli.main import main
-from greenloop.cli.patch import PatchFile
 from greenloop.core.records.outcome import Evidence, Verified
+from greenloop.plugins.pipelines.patch import PatchFile
 
 DIFF = "--- a/m.py\n+++ b/m.py\n@@ -1,2 +1,2 @@\n def double(x):\n-    return x + 1\n+    return x * 2\n"
 
@@ -53,10 +53,10 @@ def test_the_next_run_starts_from_the_patch(fake, project):
 
 
 def test_two_results_in_one_file_are_one_change(project):
-    patch = PatchFile(path=project / "a.patch", root=project)
-    patch.add(solved(project, before={"m.py": BEFORE}, after={"m.py": "x = 1\n"}), applied=False)
-    patch.add(solved(project, before={"m.py": "x = 1\n"}, after={"m.py": AFTER}), applied=False)
-    patch.write()
+    patch = PatchFile(path=project / "a.patch")
+    patch.add(solved(project, before={"m.py": BEFORE}, after={"m.py": "x = 1\n"}), project, applied=False)
+    patch.add(solved(project, before={"m.py": "x = 1\n"}, after={"m.py": AFTER}), project, applied=False)
+    patch.write_fixes([], project, json=False)
     assert (project / "a.patch").read_text() == DIFF
 
 
@@ -64,8 +64,8 @@ def test_a_patch_has_the_encoding_and_line_ends_of_the_file(project):
     text = "# -*- coding: latin-1 -*-\r\nname = 'ü'\r\n"
     (project / "l.py").write_bytes(text.encode("latin-1"))
     after = text.replace("name", "title")
-    patch = PatchFile(path=project / "a.patch", root=project)
-    patch.add(solved(project, before={"l.py": text}, after={"l.py": after}), applied=False)
-    patch.write()
+    patch = PatchFile(path=project / "a.patch")
+    patch.add(solved(project, before={"l.py": text}, after={"l.py": after}), project, applied=False)
+    patch.write_fixes([], project, json=False)
     assert b"+title = '\xfc'\r\n" in (project / "a.patch").read_bytes()
     assert patch.buffers == {"l.py": after.encode("latin-1")}

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from fake_engine import AFTER, BEFORE, CASE, TEST, attempt, solved, tampered, unsolved
-from greenloop.cli.reports.annotations import Level
-from greenloop.cli.reports.of_fixes import MAX_LINES, Fix, annotate_fix
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.outcome import StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
+from greenloop.plugins.pipelines.reports.annotations import Level
+from greenloop.plugins.pipelines.reports.of_fixes import MAX_LINES, Fix, annotate_fix
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from urllib.parse import quote
 
 from greenloop import __version__
 from greenloop.cli.render import escape_controls
-from greenloop.cli.reports.annotations import RULES, Annotation, by_severity
 from greenloop.core.text.diff import diff_hunks, split_lines
+from greenloop.plugins.pipelines.reports.annotations import RULES, Annotation, by_severity
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _INDEX = {rule: index for index, rule in enumerate(RULES)}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from xml.etree import ElementTree as ET
 
 from fake_engine import CASE, solved, unsolved
-from greenloop.cli.reports import junit
-from greenloop.cli.reports.of_fixes import Fix
 from greenloop.core.errors import CannotVerifyError
+from greenloop.plugins.pipelines.reports import junit
+from greenloop.plugins.pipelines.reports.of_fixes import Fix
 
 
 def test_junit_has_a_case_for_each_target(tmp_path):
