@@ -11,11 +11,7 @@ from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance
-from greenloop.core.testfiles.counterexample import (
-    counterexample,
-    outcome,
-    violated_property,
-)
+from greenloop.core.testfiles.counterexample import CLAIM, LONGEST, counterexample, stated_arguments
 from greenloop.drafting.feedback import _rejected_answers
 from greenloop.drafting.feedback._value_diff import shorten
 from greenloop_sandbox import CaseResult, Failure
@@ -64,3 +60,18 @@ def _text(problem: Problem, case: Case | None, result: CaseResult) -> str:
 def _format_arguments(arguments: Mapping[str, str]) -> str:
     """The arguments in one readable line."""
     return ", ".join(f"{name} = {value}" for name, value in arguments.items())
+
+
+def violated_property(failure: Failure) -> str:
+    """The name of the violated property; empty when something else was raised."""
+    match = CLAIM.search(failure.message[:LONGEST])
+    return match["name"] if match else ""
+
+
+def outcome(failure: Failure) -> str:
+    """The result's repr, or the exception in one line."""
+    _call, gave = stated_arguments(failure.message[:LONGEST])
+    if gave:
+        return gave
+    first = failure.message.strip().split("\n")[0]
+    return f"{failure.type}: {first}" if first else failure.type

@@ -13,7 +13,7 @@ from greenloop_sandbox import Failure
 
 LONGEST = 20_000  # characters of a failure that are read
 _BLOCK = re.compile(r"^E? *Falsifying (?:explicit )?example: \w+\(", re.MULTILINE)
-_CLAIM = re.compile(r"`(?P<name>[^`\n]+)` does not hold: ")
+CLAIM = re.compile(r"`(?P<name>[^`\n]+)` does not hold: ")
 _GAVE = ") gave "
 
 
@@ -24,21 +24,6 @@ def counterexample(failure: Failure) -> dict[str, str]:
     caller that evaluates the values must expect this.
     """
     return _from_block(failure.text[-LONGEST:]) or _from_message(failure.message[:LONGEST])
-
-
-def violated_property(failure: Failure) -> str:
-    """The name of the violated property; empty when something else was raised."""
-    match = _CLAIM.search(failure.message[:LONGEST])
-    return match["name"] if match else ""
-
-
-def outcome(failure: Failure) -> str:
-    """The result's repr, or the exception in one line."""
-    _call, gave = _stated_arguments(failure.message[:LONGEST])
-    if gave:
-        return gave
-    first = failure.message.strip().split("\n")[0]
-    return f"{failure.type}: {first}" if first else failure.type
 
 
 def _from_block(text: str) -> dict[str, str]:
@@ -55,13 +40,13 @@ def _from_block(text: str) -> dict[str, str]:
 
 
 def _from_message(message: str) -> dict[str, str]:
-    call, _gave = _stated_arguments(message)
+    call, _gave = stated_arguments(message)
     return _arguments(call) or {}
 
 
-def _stated_arguments(message: str) -> tuple[str, str]:
+def stated_arguments(message: str) -> tuple[str, str]:
     """The call and its result from the test's own message; both empty for any other message."""
-    match = _CLAIM.search(message)
+    match = CLAIM.search(message)
     if match is None:
         return "", ""
     statement = message[match.end() :]
