@@ -14,17 +14,19 @@ from apart_modules import ABSENT, CodeFinder
 from apart_peer import EXIT_AT_ONCE, Gone, Peer
 from apart_rules import CannotCross, is_plain
 from apart_signatures import fields_of, signature_of
+from apart_tasks import CodeTasks, running_loop
 from apart_view import restrict
 
 DEPTH = 5000  # the judge's own limit holds first
 
 
-class Code(Peer):
+class Code(CodeTasks, Peer):
     """Answers the judge's questions. `functions` are the bare functions of the workspace by (module, key)."""
 
     def __init__(self, request, wire, functions):
         super().__init__(False, request, wire)
         self._functions, self.context = functions, CodeContext(request)
+        self.prepare_tasks()
         self.context.start()
         self._lines = _Lines(request)
         self._has_applications = "DJANGO_SETTINGS_MODULE" not in os.environ
@@ -45,17 +47,35 @@ class Code(Peer):
                 pass  # the import of such a module says why
 
     def answer(self, kind, values):
+        if kind == "turn":
+            with self._lines:
+                return self.turn(*values)
+        if kind == "start":
+            return self.context.contexts.run(self.start, self._begin, *values)
         return self.context.contexts.run(super().answer, kind, values)
+
+    def _begin(self, kind, values):
+        """The awaitable that a question asks for."""
+        if kind == "call":
+            return self._function(*values[:3])(*values[3], **(values[4] or {}))
+        if kind == "method":
+            return self._call_method(*values)
+        return self._operate(*values)
+
+    def _function(self, module, key, is_bare):
+        importlib.import_module(module)
+        return self._functions[module, key] if is_bare else self._decorated(module, key)
+
+    def _call_method(self, *values):
+        result = super()._call_method(*values)
+        return result if running_loop() else _run(result)
 
     def serve_question(self, kind, values):
         if kind == "call":
-            module, key, is_bare, args, keywords = *values[:-1], values[-1] or {}
-            importlib.import_module(module)
-            function = self._functions[module, key] if is_bare else self._decorated(module, key)
+            function = self._function(*values[:3])
             with self._lines:
-                return _run(function(*args, **keywords)) if _is_async(function) else function(*args, **keywords)
-        if kind == "await":
-            return _run(self._operate(*values))
+                result = function(*values[3], **(values[4] or {}))
+                return _run(result) if inspect.iscoroutinefunction(function) else result
         if kind == "get":
             return self._find(*values)
         if kind == "signature":
@@ -141,22 +161,15 @@ def _shape(kind):
     return [sorted(getattr(kind, "__abstractmethods__", ())), decides, fields_of(kind), registers, functions]
 
 
-def _is_async(function):
-    return inspect.iscoroutinefunction(function)
-
-
 def _run(value):
-    if not inspect.isawaitable(value):
+    if not isinstance(value, types.CoroutineType):
         return value
 
     import asyncio  # takes as long to import as all of this
 
-    async def wait():
-        return await value
-
     loop = asyncio.new_event_loop()
     try:
-        return loop.run_until_complete(wait())
+        return loop.run_until_complete(value)
     finally:
         loop.close()
 

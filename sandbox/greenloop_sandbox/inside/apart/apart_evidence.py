@@ -9,6 +9,7 @@ import pathlib
 from apart_handles import Handle
 from apart_operands import Operands
 from apart_rules import is_plain
+from apart_tasks import receivers
 from apart_wrong import CHANCE, copy_of, is_same, perturbed, wrong_operands
 
 MOST_SEEN, MOST_FILES = 500, 2000  # values that are kept as wrong operands, and files that are looked at
@@ -66,17 +67,16 @@ class Evidence:
         return found
 
     def request(self, kind, *values, roots=()):
-        if kind not in ("call", "method"):
+        if kind not in ("call", "method", "start", "turn"):
             return self._request(kind, *values, roots=roots)
-        is_method, args = kind == "method" or "." in values[1], values[2 if kind == "method" else 3]
-        self._receivers.append(args[:1] if is_method else ())
+        self._receivers.append(self.receivers_of_calls() if kind == "turn" else receivers(kind, values))
         before = files_below(self._scratch)
         try:
             result = self._request(kind, *values, roots=roots)
         finally:
             self._receivers.pop()
             self._look_at_files(before)
-        return result if type(result) is bool else self.given(RESULTS, result)
+        return self.given(RESULTS, result) if kind in ("call", "method") else result
 
     def _look_at_files(self, before):
         """Notes files of the tests that the code has changed; where a run is for that, they say something else."""
@@ -129,7 +129,7 @@ class Evidence:
         if (
             kind not in ((CHANGES, CONSTANTS, RESULTS) if self._wrong == ALL else (self._wrong,))
             or isinstance(value, Handle)
-            or (value is None and kind == RESULTS)
+            or (kind == RESULTS and type(value) in (bool, type(None)))
         ):
             return value
         wrong = perturbed(value, 0, self._sign)

@@ -15,6 +15,7 @@ from apart_peer import AT_ONCE, EXIT_AT_ONCE, Gone, Peer
 from apart_replaced import JudgeContext
 from apart_rules import COMPARISONS, CannotCross
 from apart_signatures import give_signature
+from apart_turns import JudgeTasks
 
 # What the code's process is started with; the variables of the tests follow, without those that tell of tests.
 NEUTRAL = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "DJANGO_SETTINGS_MODULE")
@@ -42,7 +43,7 @@ module.main(fd)
 """
 
 
-class Judge(Evidence, Peer):
+class Judge(Evidence, JudgeTasks, Peer):
     """The conversation with one code process, which it starts. `codes`: (name, code) of what that process runs."""
 
     def __init__(self, request, codes, replacements, record):
@@ -66,6 +67,7 @@ class Judge(Evidence, Peer):
         self._context = JudgeContext(replacements, request)
         self.broken, self._is_tolerant = "", False
         self.prepare(request)
+        self.prepare_tasks()
         self._start(request, marshal.dumps(codes))
 
     def _start(self, request, codes):
@@ -141,6 +143,9 @@ class Judge(Evidence, Peer):
                 stream.close()
         self._process.kill()
         self._process.wait()
+
+    async def await_handle(self, operation, handle, args=()):
+        return await self.request_async("await", operation, handle, tuple(args), roots=handle._apart_roots)
 
     def outgoing(self, encoder):
         return self._context.outgoing(self, encoder)

@@ -125,7 +125,7 @@ class Objects:
             return self.request("op", "call", function, args, keywords)
 
         async def call_async(*args, **keywords):
-            return await self.await_handle(self.request("op", "call", function, args, keywords))
+            return await self.await_handle("await", self.request("op", "call", function, args, keywords))
 
         function = space["make"](call_async if flavour == "async" else call)
         function.__name__, function.__qualname__, function.__doc__, function.__module__ = name, qualname, doc, "app"
@@ -230,7 +230,9 @@ class Objects:
             return self.request("method", self.objects[number], key, args, keywords)
 
         async def stub(*args, **keywords):
-            return await self.request_async("method", self.objects[number], key, args, keywords)
+            if self.is_judge:
+                return await self.request_async("method", self.objects[number], key, args, keywords)
+            return await self.await_handle("await", self.request("method", self.objects[number], key, args, keywords))
 
         is_plain = flavour != "async" or (self.is_judge and key in COMPARISONS)
         stub = make_stub(key, ask, lambda: self, class_name, is_new=True) if is_plain else stub

@@ -71,6 +71,10 @@ class Peer(Objects):
     def note_raised(self, error):
         """Notes that the other side gets this exception as the answer to a question."""
 
+    def values_of_tasks(self):
+        """The arguments of coroutines that have not ended."""
+        return ()
+
     def serve_question(self, _kind, _values):
         raise CannotCross("an unknown question")
 
@@ -186,25 +190,6 @@ class Peer(Objects):
                     return self._result(answer, got)
                 self._serve(answer, got)
 
-    async def request_async(self, kind, *values, roots=()):
-        """As `request`, where the other side may have awaitables of this one awaited."""
-        with self._asking(values, roots):
-            self.send(kind, values)
-            while True:
-                answer, got = self.receive()
-                if answer in _ANSWERS:
-                    return self._result(answer, got)
-                if answer != "await":
-                    self._serve(answer, got)
-                    continue
-                try:
-                    reply = "return", [await self._operate(*got)]
-                except CannotCross:
-                    raise
-                except BaseException as error:
-                    reply = "raise", [error]
-                self.send(*reply)
-
     @staticmethod
     def _result(answer, values):
         if answer == "return":
@@ -217,7 +202,8 @@ class Peer(Objects):
 
     def _serve(self, kind, values):
         on_handle = kind in ("op", "await") and len(values) > 1
-        self._frames.append((values, self.handle_roots.get(id(values[1]), ()) if on_handle else ()))
+        roots = self.handle_roots.get(id(values[1]), ()) if on_handle else ()
+        self._frames.append((values, self.values_of_tasks() if kind == "turn" else roots))
         try:
             try:
                 sys.settrace(self._traces[-1] if self._traces else None)
@@ -269,12 +255,7 @@ class Peer(Objects):
             function = raw.__func__ if isinstance(raw, (staticmethod, classmethod)) else raw
         if not isinstance(function, types.FunctionType):
             raise CannotCross("no method")
-        result = function(*args, **keywords)
-        if not self.is_judge and isinstance(result, types.CoroutineType):
-            import asyncio  # takes as long to import as all of this
-
-            return asyncio.new_event_loop().run_until_complete(result)
-        return result
+        return function(*args, **keywords)
 
     # -- handles --------------------------------------------------------------------------------------------------
 
@@ -286,12 +267,6 @@ class Peer(Objects):
         if (SPECIAL.match(name) and name not in SHOWN) or name.startswith("_apart_"):
             raise AttributeError(name)
         return self.request("op", "getattr", handle, name, roots=handle._apart_roots)
-
-    async def await_handle(self, operation, handle, args=()):
-        """Has the other side await what this operation of its object gives."""
-        if self.is_judge:
-            return await self.request_async("await", operation, handle, tuple(args), roots=handle._apart_roots)
-        return self.request("await", operation, handle, tuple(args), roots=handle._apart_roots)
 
 
 class Gone(CannotCross):

@@ -43,14 +43,14 @@ def perturbed(value, place, sign=0):
         return (CHANCE.randint(1, 9),)
     if kind in (list, tuple) and value:
         chosen = CHANCE.randrange(len(value))
-        wrong = perturbed(value[chosen], place, sign) or ()  # what cannot be wrong is left out
-        return (kind([*value[:chosen], *wrong, *value[chosen + 1 :]]),)
+        wrong = perturbed(value[chosen], place, sign)
+        return (kind([*value[:chosen], wrong[0], *value[chosen + 1 :]] if wrong else ()),)
     if kind is list:
         return ([None],)
     if kind is dict:
         key = next(iter(value), None)
         wrong = perturbed(value[key], place, sign) if value else (1,)
-        return ({**value, key: wrong[0]},) if wrong else ({each: value[each] for each in value if each is not key},)
+        return ({**value, key: wrong[0]} if wrong else {},)
     if kind is re.Pattern:
         return (re.compile("(?!)" if isinstance(value.pattern, str) else b"(?!)", value.flags),)
     if kind in SHIFTED:
