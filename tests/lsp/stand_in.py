@@ -108,8 +108,8 @@ class Play:
         self.user, self.opener = user, opener
         self.settings.append([request.root.name, settings.preset, settings.interpreter, settings.attempts])
         self.calls.append(getattr(request.target, "selector", request.target))
-        if request.goal is not None or request.comment:
-            self.goals.append([request.goal, request.comment])
+        if request.aim is not None or request.comment:
+            self.goals.append([request.aim and request.aim.options["goal"], request.comment])
             name = "improve"
         self.buffers = {path: data.decode("latin-1") for path, data in request.buffers.items()}
         try:

@@ -83,7 +83,7 @@ class SimulatedRun:
                 session=None,
                 place=SimpleNamespace(network=False),
                 say=None,
-                goal=None,
+                aim=None,
                 deadline=Deadline(),
             ),
             baseline=Baseline(problem=problem, attempt=BASELINE, outcomes={}),

@@ -17,7 +17,7 @@ from greenloop import __version__
 from greenloop.core.errors import GreenloopError
 from greenloop.core.events import Event, Started
 from greenloop.core.ports import Model
-from greenloop.core.records.goal import Goal
+from greenloop.core.records.goal import Goal, aim_for
 from greenloop.core.records.model import Role
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
@@ -172,7 +172,7 @@ class Measurement:
         buffers = {path: text.encode() for path, text in task.files.items()} if task.folder else {}
         goal = self.conditions.goal
         request = refine.RefineRequest(
-            root=place.root, target=task.target, buffers=buffers, goal=goal, calls=task.calls
+            root=place.root, target=task.target, buffers=buffers, aim=aim_for(goal, task.calls)
         )
         harness = refine.Harness(
             preset=arm.preset, models=models, history=self.conditions.history, variables=place.variables

@@ -22,7 +22,7 @@ from greenloop.cli.outputs import Fix, Output
 from greenloop.cli.screen import View, open_view
 from greenloop.core.errors import GreenloopError, WorkspaceError
 from greenloop.core.ports import Model
-from greenloop.core.records.goal import Goal
+from greenloop.core.records.goal import Aim
 from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.text.diff import diff_files, first_changed_line
 from greenloop.wording.attempt import attempt_result
@@ -33,7 +33,7 @@ from greenloop.wording.outcome import VERIFIED_WORDS
 class FixJob:
     """Data shared by all runs of one command line. `write_json` writes JSON objects; None: the output is for people.
 
-    `goal`, `calls` and the `earlier` run are those of the request, `opener` that of the session; `outputs`
+    `aim` and the `earlier` run are those of the request, `opener` that of the session; `outputs`
     take the accepted results, `fixes` what became of each target; `answers` has the model that the user named when
     asked, empty for none.
     """
@@ -43,8 +43,7 @@ class FixJob:
     settings: Settings
     write_json: Callable[[dict[str, Any]], None] | None
     notebook: NotebookJob | None = None
-    goal: Goal | None = None
-    calls: str = ""
+    aim: Aim | None = None
     outputs: tuple[Output, ...] = ()
     earlier: UnsolvedRun | None = None
     opener: Callable[[str, Settings], Model] | None = None

@@ -36,7 +36,7 @@ def fix_targets(job: FixJob, targets: Sequence[str]) -> int:
     interrupt.run(check_models(job.settings))
     if not targets:
         return _fix_failing_tests(job)
-    folders = [target for target in targets if job.goal is None and (job.root / target).is_dir()]
+    folders = [target for target in targets if job.aim is None and (job.root / target).is_dir()]
     if folders or len(targets) > 1:
         listed = ([*testing.list_test_files(job.root, each)] if each in folders else [each] for each in targets)
         return _fix_each(job, [*dict.fromkeys(itertools.chain.from_iterable(listed))])
@@ -169,8 +169,7 @@ def _run_one(job: FixJob, target: str) -> tuple[int, Outcome]:
             target=target,
             buffers={path: data for output in job.outputs for path, data in output.buffers.items()},
             comment=job.arguments.comment,
-            goal=job.goal,
-            calls=job.calls,
+            aim=job.aim,
             earlier=job.earlier,
         )
         if job.notebook is not None:

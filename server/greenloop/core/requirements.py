@@ -12,6 +12,7 @@ from typing import Any
 
 from greenloop.core import entry_points
 from greenloop.core.deadline import Deadline
+from greenloop.core.errors import SettingsError
 from greenloop.core.ports import Tools
 from greenloop.core.python.ast_source import region_definition
 from greenloop.core.records.problem import Problem
@@ -104,10 +105,25 @@ class Shown:
     details: Callable[[int], Sequence[str]] = lambda _most: ()
 
 
+def has_requirement(name: str) -> bool:
+    """Is a requirement of this name installed?"""
+    return any(entry.name == name for entry in entry_points.find_entry_points(entry_points.REQUIREMENTS))
+
+
 def find_requirement(name: str) -> Any:
     """The module of a requirement; None where the package that has it is not installed."""
     entries = entry_points.find_entry_points(entry_points.REQUIREMENTS)
     return next((entry_points.load(entry) for entry in entries if entry.name == name), None)
+
+
+def load_requirement(name: str) -> Any:
+    """The module of a requirement. Raises `SettingsError` where it is not installed."""
+    module = find_requirement(name)
+    if module is None:
+        raise SettingsError(
+            f"The requirement `{name}` is not installed.", remedy="Install greenloop again, with its plugins."
+        )
+    return module
 
 
 def show(data: Mapping[str, Any]) -> dict[str, Shown]:

@@ -17,8 +17,8 @@ from typing import Any
 from greenloop.core import entry_points, registry
 from greenloop.core.errors import SettingsError
 
-# The presets for code that passes its tests; the second where a planner is to name algorithms first.
-IMPROVE, PLANNED = "improve", "improve-planned"
+# How the names of presets for code that passes its tests begin.
+IMPROVE = "improve"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +92,7 @@ def _read(file: Traversable) -> dict[str, Preset]:
 def offered_presets() -> dict[str, Preset]:
     """Returns the presets that can be chosen for a failing target, by name."""
     return {
-        name: preset for name, preset in load_presets().items() if not preset.blind and name not in (IMPROVE, PLANNED)
+        name: preset for name, preset in load_presets().items() if not preset.blind and not name.startswith(IMPROVE)
     }
 
 

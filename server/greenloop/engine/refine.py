@@ -16,10 +16,11 @@ from greenloop.core.deadline import Deadline, before_search
 from greenloop.core.errors import SandboxBrokenError
 from greenloop.core.events import Event, Finished, Started
 from greenloop.core.ports import Model, NoUser, User
-from greenloop.core.records.goal import Goal
+from greenloop.core.records.goal import Aim, Goal, aim_for
 from greenloop.core.records.model import ModelKind
 from greenloop.core.records.outcome import Outcome, StopReason
 from greenloop.core.records.spec import Target, TargetKind
+from greenloop.core.requirements import load_requirement
 from greenloop.core.run_state import Baseline
 from greenloop.core.target_kinds import PreparedTarget, find_target_kind
 from greenloop.engine.baseline.early_changes import EarlyChanges
@@ -27,7 +28,7 @@ from greenloop.engine.baseline.known_baseline import KnownBaseline
 from greenloop.engine.conversation.conversation import Conversation
 from greenloop.engine.history.unsolved_run import UnsolvedRun
 from greenloop.engine.model_calls import ModelCalls
-from greenloop.engine.presets import IMPROVE, PLANNED, Preset, find_preset
+from greenloop.engine.presets import Preset, find_preset
 from greenloop.engine.run import RefineRun
 from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status, open_session
 from greenloop.engine.target_kinds import build_start, describe_others, prepare
@@ -51,8 +52,7 @@ class RefineRequest:
     `buffers` are unsaved texts by workspace-relative path, encoded as they would be saved.
     `base` is the first folder to resolve a typed relative path against; `comment` is a reviewer's remark on the target.
     `known_fault` recognises failures that only the caller knows no candidate can fix.
-    `goal`: the target is a function that passes its tests, and what it is to become; `calls` of it are measured then,
-    one in each line (empty: its tests).
+    `aim`: the target is a function that passes its tests, and is to be changed nevertheless.
     `earlier` is an unsolved run of the same target to go on with.
     """
 
@@ -62,8 +62,7 @@ class RefineRequest:
     base: Path | None = None
     comment: str = ""
     known_fault: Callable[[Sequence[Failure]], Fault | None] | None = None
-    goal: Goal | None = None
-    calls: str = ""
+    aim: Aim | None = None
     earlier: UnsolvedRun | None = None
 
 
@@ -106,7 +105,7 @@ async def refine(
     """
     deadline = Deadline(seconds=settings.seconds)
     secrets = tuple(workspace.find_secrets(request.root, os.environ))
-    preset = harness.preset if harness else find_preset(_preset_name(request.goal, settings))
+    preset = harness.preset if harness else find_preset(_preset_name(request.aim, settings))
     root = workspace.check_root(request.root)
     snapshot = Snapshot(root=root, buffers=request.buffers)
     target = request.target
@@ -157,8 +156,7 @@ async def refine(
                 report_status=beating.report,
                 comment=request.comment,
                 known_fault=request.known_fault,
-                goal=request.goal,
-                calls=request.calls,
+                aim=request.aim,
                 deadline=deadline,
             )
             conversation = Conversation.of_context(context, calls, goes_on=request.earlier is not None)
@@ -179,8 +177,8 @@ async def refine(
                     known.keep(baseline)
                 if baseline.passing and request.comment and target.kind is TargetKind.FUNCTION:
                     beating.report("its tests pass; changing it as the comment asks")
-                    context = replace(context, goal=Goal.COMMENT)
-                    preset, baseline = find_preset(IMPROVE), await measure_baseline(context)
+                    context = replace(context, aim=aim_for(Goal.COMMENT))
+                    preset, baseline = find_preset(_preset_name(context.aim, settings)), await measure_baseline(context)
                     calls = replace(calls, preset=preset)
                     conversation = Conversation.of_context(context, calls)
             run = RefineRun(
@@ -238,10 +236,11 @@ async def _measure(context: BaselineContext, preset: Preset, early: EarlyChanges
         await asyncio.shield(early.stop())
 
 
-def _preset_name(goal: Goal | None, settings: Settings) -> str:
-    if goal is None:
+def _preset_name(aim: Aim | None, settings: Settings) -> str:
+    if aim is None:
         return settings.preset
-    return PLANNED if settings.planner.model and goal in (Goal.TIME, Goal.MEMORY) else IMPROVE
+    chosen: str = load_requirement(aim.requirement).choose_preset(aim.options, has_planner=bool(settings.planner.model))
+    return chosen
 
 
 async def _borrow(pool: SandboxPool, sandbox: Sandbox, place: SandboxSpec, watch: Stopwatch) -> Session:

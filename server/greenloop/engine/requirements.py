@@ -8,9 +8,8 @@ from typing import Any
 
 from greenloop.core.classify import classify
 from greenloop.core.deadline import Deadline
-from greenloop.core.errors import SettingsError
 from greenloop.core.ports import Tools
-from greenloop.core.requirements import Requirement, Start, Trial, find_requirement, judge, with_results
+from greenloop.core.requirements import Requirement, Start, Trial, judge, load_requirement, with_results
 from greenloop.core.run_state import Baseline
 from greenloop.core.verification_inputs import VerificationInputs
 
@@ -41,11 +40,6 @@ class Requirements:
 
     async def begin(self, name: str, baseline: Baseline, options: Mapping[str, Any]) -> Baseline:
         """Adds the requirement `name` to the baseline, with its results for the user's own code."""
-        part = find_requirement(name)
-        if part is None:
-            raise SettingsError(
-                f"The requirement `{name}` is not installed.", remedy="Install greenloop again, with its plugins."
-            )
         start = Start(
             trial=self._trial(baseline),
             tools=self.tools,
@@ -53,7 +47,7 @@ class Requirements:
             report_status=self.report_status,
             others=baseline.requirements,
         )
-        return with_requirement(baseline, await part.begin(start))
+        return with_requirement(baseline, await load_requirement(name).begin(start))
 
     async def with_shares(self, baseline: Baseline) -> Baseline:
         """Returns the baseline with what requirements say of their cases that ran with the user's own code."""

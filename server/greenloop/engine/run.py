@@ -167,9 +167,9 @@ class RefineRun:
                 self._are_weak,
             )
             self.state.start_from(self.baseline)
-        if self.context.goal is not None and not self.baseline.has_result:
-            options = {**asdict(self.context.settings.improve), "goal": self.context.goal, "calls": self.context.calls}
-            self.baseline = await self._requirements().begin("improve", self.baseline, options)
+        if (aim := self.context.aim) is not None and not self.baseline.has_result:
+            options = {**asdict(getattr(self.context.settings, aim.requirement)), **aim.options}
+            self.baseline = await self._requirements().begin(aim.requirement, self.baseline, options)
             self.state.start_from(self.baseline)
         if self.baseline.has_result:
             return None
@@ -265,7 +265,7 @@ class RefineRun:
             basis=basis,
             kind=self.calls.kind(state.attempts),
         )
-        history.save_problem(number, store_problem(state.problem, self.context.goal.words if self.context.goal else ""))
+        history.save_problem(number, store_problem(state.problem, "".join(each.goal for each in state.requirements)))
         history.save_attempt(number, baseline)
         foundation = _foundation(state.problem)
         self.related_trace = RelatedTrace(
@@ -366,7 +366,7 @@ class RefineRun:
             prepare=partial(self.calls.gather_context, tools=self.tools),
             stops_copies=not self.preset.corrects_drafts,
             sent=self.calls.sent,
-            rank=keep_order if blind or self.context.goal else self._rank(),
+            rank=keep_order if blind or self.context.aim else self._rank(),
             converse=self._converse,
             has_question=lambda: self.conversation.has_question,
             has_answer=lambda: self.conversation.has_answer,
@@ -374,7 +374,7 @@ class RefineRun:
 
     def _converses(self, attempts: Sequence[Attempt]) -> bool:
         """Does the next answer come from a capable model, with which there is a conversation?"""
-        is_plain = self.preset.turns and self.context.goal is None and not self.state.problem.spec.open
+        is_plain = self.preset.turns and self.context.aim is None and not self.state.problem.spec.open
         return bool(is_plain) and self.calls.kind(attempts) is ModelKind.CAPABLE
 
     async def _first_move(self) -> tuple[Move, int]:

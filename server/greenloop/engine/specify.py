@@ -135,7 +135,7 @@ async def _run_cases(context: BaselineContext, baseline: Baseline, problem: Prob
     outcomes = {result.id: result.outcome for result in results}
     executed = [case for case in spec.cases if case.executed]
     passes = executed and all(outcomes.get(case.id) == "passed" for case in executed) and not execution.killed
-    if passes and context.goal is None:
+    if passes and context.aim is None:
         return passing_baseline(context, spec, execution, outcomes)
     related_outcomes = {case: outcome for case, outcome in baseline.outcomes.items() if case in problem.neighbours}
     measured = build_baseline(

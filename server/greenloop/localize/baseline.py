@@ -18,7 +18,7 @@ async def measure_baseline(context: BaselineContext) -> Baseline:
 
     Raises `UsageError` for a target that does not exist and `CannotVerifyError` where nothing can be verified.
     """
-    if context.target.kind is TargetKind.TEST and context.goal is not None:
+    if context.target.kind is TargetKind.TEST and context.aim is not None:
         raise UsageError(
             f"{context.target.selector} is a test; what is improved is a function.",
             remedy="Name the function: file.py::function.",

@@ -14,7 +14,7 @@ from greenloop.core.errors import CannotVerifyError, SandboxBrokenError
 from greenloop.core.python.stubs import remark_text
 from greenloop.core.reach import Reach, order_by_reach
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.goal import Goal
+from greenloop.core.records.goal import Aim
 from greenloop.core.records.problem import DataFile, Findings, Problem
 from greenloop.core.records.spec import Region, Spec, Target, TargetKind
 from greenloop.core.records.verdict import Status, Verdict
@@ -54,11 +54,11 @@ class BaselineContext:
     """Inputs of a baseline run: the target, the user's texts, an open session, and a status callback.
 
     `comment` is a remark of the user or a reviewer on the target; `known_fault` recognises faults among the failures
-    that only the caller can know. `goal`: the target passes, and is to be changed nevertheless;
-    `calls` are those to measure then, one in each line. `when_failing` gets what is known as soon as a test is seen to
-    fail; the rest of the baseline is measured meanwhile. `when_located`, for a capable model, gets what a report needs
-    as soon as the other tests of the target's file have run. `fallback` is to be changed where the target reaches
-    nothing. `prepared` is the plugin's part of a target of another kind, which runs none of the code.
+    that only the caller can know. `aim`: the target passes, and is to be changed nevertheless. `when_failing` gets
+    what is known as soon as a test is seen to fail; the rest of the baseline is measured meanwhile. `when_located`, for
+    a capable model, gets what a report needs as soon as the other tests of the target's file have run. `fallback` is to
+    be changed where the target reaches nothing. `prepared` is the plugin's part of a target of another kind, which runs
+    none of the code.
     """
 
     target: Target
@@ -69,8 +69,7 @@ class BaselineContext:
     report_status: Callable[[str], None]
     comment: str = ""
     known_fault: Callable[[Sequence[Failure]], Fault | None] | None = None
-    goal: Goal | None = None
-    calls: str = ""
+    aim: Aim | None = None
     when_failing: Callable[[Baseline], None] | None = None
     when_located: Callable[[Findings], None] | None = None
     fallback: tuple[Region, ...] = ()

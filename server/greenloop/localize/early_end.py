@@ -42,8 +42,8 @@ def stop_early(
     expected = [case.id for case in spec.cases]
     outcomes = {case: result.outcome for case, result in results.items()}
     if all(outcomes.get(case) == "passed" for case in expected) and (measured or not execution.killed):
-        return None if context.goal else passing_baseline(context, spec, execution, outcomes, measured)
-    if context.goal is not None:
+        return None if context.aim else passing_baseline(context, spec, execution, outcomes, measured)
+    if context.aim is not None:
         failing = next((case for case in expected if outcomes.get(case) != "passed"), expected[0])
         require_collected(execution)
         end = _describe_cut(execution, results.get(failing))

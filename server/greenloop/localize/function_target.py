@@ -47,17 +47,17 @@ async def measure(context: BaselineContext) -> Baseline:
     places = (region,) if region.qualname else unwritten.members(region, text)
     reaching = [case for case, hits in related.reach.items() if any(hit.is_in(each) for hit in hits for each in places)]
     reaching += [case for case in _ended_inside(measurement, region) if case not in reaching]
-    if not reaching and context.goal is None:
+    if not reaching and context.aim is None:
         reaching = _stopped_before(context, measurement, unwritten.members(region, text))
     examples_run = measurement.again(documented.files)
     execution, tests = await _run_examples(context, documented, reaching, examples_run)
     spec = documented + Spec(cases=tests, selectors=tuple(case.id for case in tests))
-    if not spec.cases and context.goal is not None and related.left_out:
+    if not spec.cases and context.aim is not None and related.left_out:
         raise CannotVerifyError(
             f"Not all tests that may reach {region.qualname} had time to run, and none of the others does.",
             remedy="Give them more, for example: --set suite.seconds=600",
         )
-    if not spec.cases and context.goal is not None:
+    if not spec.cases and context.aim is not None:
         if related.execution is not None:
             if ended := environment_fault(context, related.execution):
                 return ended
@@ -66,11 +66,11 @@ async def measure(context: BaselineContext) -> Baseline:
             f"No test reaches {region.qualname}, so nothing would notice what a change breaks.",
             remedy="Write a test that calls it first.",
         )
-    if not spec.cases and context.goal is None:
+    if not spec.cases and context.aim is None:
         _refuse_unfillable(context, region, text, related)
     if ended := await _end_early(context, spec, execution, related, examples_run):
         return ended
-    members, others = _unwritten_members(context, region, text, tests) if context.goal is None else ((), ())
+    members, others = _unwritten_members(context, region, text, tests) if context.aim is None else ((), ())
     baseline = build_baseline(
         context,
         spec,
@@ -91,7 +91,7 @@ async def measure(context: BaselineContext) -> Baseline:
 
 async def _measure_importable(context: BaselineContext, related: RelatedTestsRun) -> Baseline | None:
     """The baseline over completed code where the function's own file keeps tests from being collected, else None."""
-    if related.execution is None or context.goal is not None:
+    if related.execution is None or context.aim is not None:
         return None
     innermost = (error.failure.frames[-1:] for error in collect_errors(related.execution))
     if not any(frame.path == context.target.path for frames in innermost for frame in frames):
@@ -196,7 +196,7 @@ async def _run_examples(
     failing = [
         Case(id=item.id, path=item.path, line=item.line, provenance=Provenance.USER)
         for item in collected_cases(execution)
-        if item.id in reaching and (outcomes.get(item.id) != "passed" or not documented.cases or context.goal)
+        if item.id in reaching and (outcomes.get(item.id) != "passed" or not documented.cases or context.aim)
     ]
     return execution, tuple(failing)
 

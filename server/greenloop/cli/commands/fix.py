@@ -23,7 +23,7 @@ from greenloop.cli.finish import FixJob, NotebookJob
 from greenloop.cli.fix_targets import fix_targets
 from greenloop.cli.outputs import Fix
 from greenloop.core.errors import GreenloopError, UsageError
-from greenloop.core.records.goal import Goal
+from greenloop.core.records.goal import Aim
 
 MOST = 10  # tests of one `--since`; a revision long ago may have hundreds
 
@@ -97,11 +97,11 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     options.add(parser)
 
 
-def run(arguments: argparse.Namespace, read_goal: Callable[[], tuple[Goal | None, str]] = lambda: (None, "")) -> int:
-    """Refines the target; `read_goal` returns the goal for code that passes its tests, and the calls to measure."""
+def run(arguments: argparse.Namespace, read_aim: Callable[[], Aim | None] = lambda: None) -> int:
+    """Refines the target; `read_aim` returns the aim for code that passes its tests."""
     write_json = events_json.make_writer(sys.stdout.write, sys.stdout.flush) if arguments.json else None
     try:
-        return _fix(arguments, write_json, *read_goal())
+        return _fix(arguments, write_json, read_aim())
     except GreenloopError as error:
         if write_json is None:
             raise
@@ -116,9 +116,7 @@ def run(arguments: argparse.Namespace, read_goal: Callable[[], tuple[Goal | None
         raise
 
 
-def _fix(
-    arguments: argparse.Namespace, write_json: Callable[[dict[str, Any]], None] | None, goal: Goal | None, calls: str
-) -> int:
+def _fix(arguments: argparse.Namespace, write_json: Callable[[dict[str, Any]], None] | None, aim: Aim | None) -> int:
     _check_combination(arguments)
     earlier = _read_earlier(arguments) if getattr(arguments, "continues", None) is not None else None
     cwd = Path.cwd()
@@ -142,8 +140,7 @@ def _fix(
         root=root,
         settings=settings,
         write_json=write_json,
-        goal=goal,
-        calls=calls,
+        aim=aim,
         outputs=wanted,
         earlier=earlier,
         opener=opener,

@@ -1,8 +1,11 @@
-"""Goals for code that passes its tests."""
+"""Aims for code that passes its tests, and the goals of `greenloop improve`."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 
 class Goal(StrEnum):
@@ -25,3 +28,16 @@ _WORDS = {
     Goal.LIMITS: "simpler",
     Goal.COMMENT: "as the comment says",
 }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aim:
+    """A requirement for code that passes its tests, which is to be changed nevertheless: its name, and its options."""
+
+    requirement: str = "improve"
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def aim_for(goal: Goal | None, calls: str = "") -> Aim | None:
+    """The aim to reach a goal; `calls` are those to measure, one in each line (empty: its tests)."""
+    return None if goal is None else Aim(options={"goal": goal.value, "calls": calls})

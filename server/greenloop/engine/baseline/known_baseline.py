@@ -63,8 +63,7 @@ def _basis(context: BaselineContext) -> Any:
     return (
         context.target,
         context.comment,
-        context.goal,
-        context.calls,
+        context.aim,
         context.place,
         replace(settings, model="", preset="", attempts=0),  # which a baseline does not depend on
         dict(context.snapshot.buffers),

@@ -12,9 +12,10 @@ from lsprotocol import types as lsp
 
 from greenloop import api
 from greenloop.core.python.stubs import remark_text
-from greenloop.core.records.goal import Goal
+from greenloop.core.records.goal import Aim, Goal
 from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.spec import Region, Target, TargetKind
+from greenloop.core.requirements import has_requirement
 from greenloop.lsp.client_settings import SettingsLoader
 from greenloop.lsp.connection.convert import command
 from greenloop.lsp.documents import locations
@@ -82,7 +83,8 @@ class AvailableActions:
         self, uri: str, file: ProjectFile, target: Target, line: int, *, passes: bool = True
     ) -> Iterator[lsp.CodeAction]:
         """The actions that improve a function, one for each goal, where its tests are known to pass, or are not."""
-        goals, location = self._goals.sensible(file, target), _location_argument(uri, file, target, line)
+        goals = self._goals.sensible(file, target) if has_requirement(Aim().requirement) else ()
+        location = _location_argument(uri, file, target, line)
         for goal in goals if goals and self._goals.passes(file, target) is passes else ():
             title = f"{IMPROVE} ({goal.words}): {short_name(target)}"
             yield command(title, "greenloop.refine", location | {"goal": goal.value})

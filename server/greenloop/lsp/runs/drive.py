@@ -14,7 +14,7 @@ from greenloop.api.result_files import may_write
 from greenloop.api.settings import Settings
 from greenloop.core.errors import GreenloopError
 from greenloop.core.events import Event, Started, Tested
-from greenloop.core.records.goal import Goal
+from greenloop.core.records.goal import Goal, aim_for
 from greenloop.core.records.outcome import Outcome, StopReason
 from greenloop.core.records.spec import Target
 from greenloop.lsp.connection.client import after_reply
@@ -186,7 +186,7 @@ class RunDriver:
             root=run.root,
             target=target,
             buffers=await asyncio.to_thread(snapshot, texts, run.root),
-            goal=run.request.goal,
+            aim=aim_for(run.request.goal),
             comment=run.request.comment,
             earlier=await asyncio.to_thread(_read_earlier, run.request.continues),
         )

@@ -72,6 +72,11 @@ async def begin(start: Start) -> Requirement:
     return replace(wanted, judge=partial(judging.judge, aim))
 
 
+def choose_preset(options: Mapping[str, Any], *, has_planner: bool) -> str:
+    """The preset of a goal; where a planner is to name algorithms first, the one that asks it."""
+    return "improve-planned" if has_planner and options["goal"] in (Goal.TIME, Goal.MEMORY) else "improve"
+
+
 def show(data: Mapping[str, Any]) -> Shown:
     """The gain in words, and the lines that cost most before and after."""
     gain = from_json(Gain, data)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from greenloop.cli.commands import fix
 from greenloop.core.errors import UsageError
-from greenloop.core.records.goal import Goal
+from greenloop.core.records.goal import Aim, Goal, aim_for
 
 SUMMARY = "make a function that passes its tests faster or simpler, or change it as a comment asks"
 
@@ -30,15 +30,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     arguments.all, arguments.since = False, None
 
-    def read_goal() -> tuple[Goal, str]:
+    def read_aim() -> Aim | None:
         goal = Goal(arguments.goal or (Goal.COMMENT if arguments.comment else Goal.TIME))
         if arguments.inputs and goal is Goal.COMMENT:
             raise UsageError(
                 "--inputs names calls to measure or compare; with a comment nothing is.", remedy="Leave it out."
             )
-        return goal, _read(arguments.inputs) if arguments.inputs else ""
+        return aim_for(goal, _read(arguments.inputs) if arguments.inputs else "")
 
-    return fix.run(arguments, read_goal)
+    return fix.run(arguments, read_aim)
 
 
 def _read(file: str) -> str:

@@ -11,7 +11,7 @@ from greenloop.api.events_json import event_object
 from greenloop.api.session import RefineRequest, RefineSession
 from greenloop.core.errors import WorkspaceError
 from greenloop.core.events import Event, Looked, Planned, Started, Tested
-from greenloop.core.records.goal import Goal
+from greenloop.core.records.goal import Goal, aim_for
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.summary import count_candidates
 from greenloop.core.text.diff import diff_files
@@ -71,7 +71,7 @@ async def refine(
 
     async with report_progress(context) as report:
         session = RefineSession(
-            RefineRequest(root=folder, target=target, comment=comment, goal=goal),
+            RefineRequest(root=folder, target=target, comment=comment, aim=aim_for(goal)),
             settings=settings,
             user=McpUser(context),
             model=ClientModel(context, settings) if model == CLIENT else None,
