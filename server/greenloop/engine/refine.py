@@ -196,7 +196,7 @@ async def refine(
                 failed=early.known_failures(baseline.problem),
             )
             outcome = await run.outcome(tell)
-            if outcome.reason is StopReason.ALREADY_GREEN and request.goal is None:
+            if outcome.reason is StopReason.ALREADY_GREEN and request.aim is None:
                 others = await describe_others(build_start("", snapshot, timed, place, settings, beating.report))
                 outcome = replace(outcome, message=f"{outcome.message} {others}".strip())
         except SandboxBrokenError as error:
