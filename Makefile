@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo quick test core lab full lint bench evidence soak publish-check clean
+.PHONY: demo quick test core lab full lint bench evidence soak pictures publish-check clean
 
 demo: ## install, fetch the embedded model, make one red test green, live
 	@scripts/setup "$(PYTHON)" "$(VENV)" local bubblewrap
@@ -53,6 +53,12 @@ evidence: ## known results with the model at hand, many hours, resumable: make e
 soak: ## what takes long (an hour): real projects, many runs and cancels; lab/docs/soak.md has the last result
 	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap
 	@scripts/soak "$(BIN)"
+
+pictures: ## to be looked at: terminals (docs/media), VS Code (vscode-client/media), the site's front page and the README (pictures/)
+	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap
+	@$(BIN)/python scripts/pictures.py
+	@$(BIN)/python scripts/page_pictures.py pictures
+	@cd vscode-client && npm ci --silent && PYTHON="$(abspath $(BIN))/python" npm run pictures
 
 publish-check: ## what is missing before a release, and the validators of every package file
 	@packaging/check "$(PYTHON)"; code=$$?; "$(PYTHON)" packaging/publish.py && exit $$code

@@ -117,6 +117,7 @@ def moving(lines: Sequence[Typed], title: str, width: int) -> str:
         middle=pixels[0] // 2,
         title=escape(title),
         seconds=f"{whole:.1f}",
+        skipped=f"{whole - HOLD / 2:.1f}",
         style="\n".join(style),
         body="\n".join(body),
     )
@@ -151,7 +152,8 @@ _PICTURE = """\
 <title>{title}</title>
 <style>
 text {{ font: 14px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; white-space: pre; }}
-.r {{ animation-duration: {seconds}s; animation-timing-function: step-end; animation-iteration-count: infinite; }}
+.r {{ animation-duration: {seconds}s; animation-timing-function: step-end; animation-iteration-count: infinite;
+  animation-delay: -{skipped}s; }} /* the end is seen first, not an empty screen */
 @media (prefers-reduced-motion: reduce) {{ .r {{ animation: none !important; }} .gone {{ opacity: 0; }} }}
 {style}
 </style>
