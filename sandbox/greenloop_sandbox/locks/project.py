@@ -6,7 +6,7 @@ import configparser
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -76,26 +76,9 @@ def _pyproject(root: Path, table: Mapping[str, Any]) -> ProjectMetadata:
         **_table(project, "entry-points"),
         **_table(poetry, "plugins"),
     }
-    chosen_extras = _test_groups(extras)
-    chosen_groups = _test_groups(groups)
-    requirement_lines = [
-        *dependencies,
-        *(line for extra in chosen_extras for line in extras[extra]),
-        *(line for group in chosen_groups for line in groups[group]),
-    ]
-    requirement_lines = list(_expand_extras(requirement_lines, name, extras))
-    usable, notes = _split_usable(requirement_lines, name, "pyproject.toml")
-    return ProjectMetadata(
-        name=name,
-        version=str(project.get("version") or poetry.get("version") or "") or _read_version(root, name, table),
-        dependencies=tuple(dependencies),
-        requirements=tuple(usable),
-        extras=tuple(chosen_extras),
-        groups=tuple(chosen_groups),
-        sources=tuple(_sources(root, table, {})),
-        entry_points={group: _words(points) for group, points in entry_points.items() if _words(points)},
-        notes=tuple(notes),
-    )
+    version = str(project.get("version") or poetry.get("version") or "")
+    found = ProjectMetadata(name=name, version=version, dependencies=tuple(dependencies), entry_points=entry_points)
+    return _complete(found, root, table, extras, groups)
 
 
 def _setup_cfg(root: Path, table: Mapping[str, Any]) -> ProjectMetadata:
@@ -110,29 +93,41 @@ def _setup_cfg(root: Path, table: Mapping[str, Any]) -> ProjectMetadata:
         extras = {key: _lines(text) for key, text in config.items("options.extras_require")}
     groups = {name: _strings(_group(table, name)) for name in _table(table, "dependency-groups")}
     dependencies = _lines(config.get("options", "install_requires", fallback=""))
-    requirement_lines = [
-        *dependencies,
-        *(line for extra in _test_groups(extras) for line in extras[extra]),
-        *(line for group in _test_groups(groups) for line in groups[group]),
-    ]
-    usable, notes = _split_usable(_expand_extras(requirement_lines, name, extras), name, "setup.cfg")
     entry_points: dict[str, dict[str, str]] = {}
     if config.has_section("options.entry_points"):
         entry_points = {group: _pairs(text) for group, text in config.items("options.entry_points")}
     version = config.get("metadata", "version", fallback="")
-    if not re.match(r"\d", version):
-        version = _read_version(root, name, table)
-    package_dir = _pairs(config.get("options", "package_dir", fallback=""))
-    return ProjectMetadata(
+    found = ProjectMetadata(
         name=name,
-        version=version,
+        version=version if re.match(r"\d", version) else "",
         file="setup.cfg",
         dependencies=tuple(dependencies),
-        requirements=tuple(usable),
-        extras=tuple(_test_groups(extras)),
-        groups=tuple(_test_groups(groups)),
-        sources=tuple(_sources(root, table, package_dir)),
         entry_points=entry_points,
+    )
+    return _complete(found, root, table, extras, groups, _pairs(config.get("options", "package_dir", fallback="")))
+
+
+def _complete(
+    found: ProjectMetadata,
+    root: Path,
+    table: Mapping[str, Any],
+    extras: Mapping[str, Sequence[str]],
+    groups: Mapping[str, Sequence[str]],
+    package_dir: Mapping[str, str] | None = None,
+) -> ProjectMetadata:
+    """Adds the requirements of the tests, the folders of sources, and a version that only the sources say."""
+    chosen_extras, chosen_groups = _test_groups(extras), _test_groups(groups)
+    lines = [*found.dependencies, *(line for extra in chosen_extras for line in extras[extra])]
+    lines += [line for group in chosen_groups for line in groups[group]]
+    usable, notes = _split_usable(_expand_extras(lines, found.name, extras), found.name, found.file)
+    return replace(
+        found,
+        version=found.version or _read_version(root, found.name, table),
+        requirements=tuple(usable),
+        extras=tuple(chosen_extras),
+        groups=tuple(chosen_groups),
+        sources=tuple(_sources(root, table, package_dir or {})),
+        entry_points={group: _words(points) for group, points in found.entry_points.items() if _words(points)},
         notes=tuple(notes),
     )
 
