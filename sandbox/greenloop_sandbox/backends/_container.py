@@ -72,9 +72,7 @@ class ContainerSession(WarmSession):
     _abandoned: asyncio.Future[Any] | None = None
     _background: set[asyncio.Future[None]] = field(default_factory=set)
 
-    @property
-    def failures(self) -> tuple[type[Exception], ...]:  # type: ignore[override]
-        return _failures()
+    failures = (ContainerError, SupervisorError, CannotVerifyError, OSError, payload.protocol().ProtocolError)
 
     def _lock(self, seed: int) -> asyncio.Lock:  # noqa: ARG002 - there is one container
         return self._one_run
@@ -104,7 +102,7 @@ class ContainerSession(WarmSession):
         """Starts the supervisor and uploads the workspace."""
         async with self._one_run:
             await self._await_abandoned()
-            with contextlib.suppress(*_failures()):
+            with contextlib.suppress(*self.failures):
                 await in_thread(self.prepare, 0)
 
     async def close(self) -> None:
@@ -276,7 +274,7 @@ class ContainerSession(WarmSession):
     def _run(self, run: TestRun, should_stop: Callable[[], bool], prepared_session: bool) -> Execution:
         try:
             return self.run_once(run, should_stop, prepared_session)
-        except _failures() as problem:
+        except self.failures as problem:
             self.end()
             return Execution(broken=str(problem))
 
@@ -298,11 +296,6 @@ class ContainerSession(WarmSession):
             runtime=self.runtime,
             project=project.read_project(place.root),
         )
-
-
-def _failures() -> tuple[type[Exception], ...]:
-    """Returns why a container or its supervisor may be of no use any more."""
-    return (ContainerError, SupervisorError, CannotVerifyError, OSError, payload.protocol().ProtocolError)
 
 
 def inside_path(root: Path) -> str:

@@ -55,7 +55,7 @@ class ResidentSession(WarmSession):
         self._spec, self._binary, self._identity, self.warmup = spec, binary, identity, warmup
         self._scanner = _masking.WorkspaceScanner(spec)
         self._instances: dict[int, SandboxInstance] = {}
-        self._locks: dict[int, asyncio.Lock] = {}
+        self._locks = {}
         self._one_shot, self._uses_one_shot = one_shot, False
 
     @property
@@ -86,9 +86,6 @@ class ResidentSession(WarmSession):
         await self._stop_learning()
         await asyncio.gather(*(self._stop_instance(seed) for seed in tuple(self._instances)))
         await self._one_shot.close()
-
-    def _lock(self, seed: int) -> asyncio.Lock:
-        return self._locks.setdefault(seed, asyncio.Lock())
 
     # -- one run ----------------------------------------------------------------------------------------------------
 

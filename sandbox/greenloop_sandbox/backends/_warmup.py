@@ -125,10 +125,10 @@ class WarmSession(ABC):
     warmup: Warmup
     failures: tuple[type[Exception], ...]  # of a sandbox that is of no use any more
     _learning: asyncio.Task[None] | None = None
+    _locks: dict[int, asyncio.Lock]
 
-    @abstractmethod
     def _lock(self, seed: int) -> asyncio.Lock:
-        """The lock that a run with this hash seed holds."""
+        return self._locks.setdefault(seed, asyncio.Lock())
 
     @abstractmethod
     async def _run_once(self, run: TestRun, *, prepared_session: bool) -> Execution:
