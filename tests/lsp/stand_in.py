@@ -14,7 +14,7 @@ from pathlib import Path
 
 from conversation_attempts import BLEMISH, MANY_LOOKS, turn
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.events import Finished, Looked, Planned, Specified, Started, Tested, Token
+from greenloop.core.events import Finished, Looked, Offered, Planned, Specified, Started, Tested, Token
 from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.ports import calls_tools, context
 from greenloop.core.records.attempt import Attempt, Candidate, Draft, FeedbackNote, Move
@@ -207,6 +207,24 @@ class Play:
             await self.go.wait()
         emit(Finished(outcome=outcome))
         return outcome
+
+    async def offered(self, request, settings, emit, report_status, refused=False):
+        """A result that is offered while related tests go on; `refused`: one of them fails with it in the end."""
+        problem, baseline = self.start(request, settings, emit)
+        attempts = [baseline, self.attempt(problem, emit, 1, "x * 2", verdict(None))]
+        evidence = Evidence(sandbox="play", cases={"user": (1, 1)}, neighbours_unchanged=3, neighbours_left_out=51)
+        emit(Offered(outcome=self.outcome(problem, attempts, verified=Verified.PARTIALLY, evidence=evidence)))
+        await self.go.wait()
+        if refused:
+            failing = Verdict(status=Status.FAILED, reason="The target passes, but 1 other test(s) now fail: test_o.")
+            emit(Tested(attempt=replace(attempts[1], verdict=failing, refused=True)))
+            await asyncio.Event().wait()
+        outcome = self.outcome(problem, attempts)
+        emit(Finished(outcome=outcome))
+        return outcome
+
+    async def refusedoffer(self, *arguments):
+        return await self.offered(*arguments, refused=True)
 
     async def asked(self, request, settings, emit, report_status):
         """What the model of the settings answers, as a run asks it."""

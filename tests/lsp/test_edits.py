@@ -770,3 +770,29 @@ async def test_thousands_of_lines_changed_meanwhile_are_merged(editor, project):
     await editor.call("test/go")
     assert (await editor.reply(number))["result"]["applied"]
     assert editor.text("m.py") == FIXED + "\n\n" + rows.replace(" = ", " =  ")
+
+
+async def test_a_result_can_be_applied_while_related_tests_go_on_and_its_label_rises_then(editor):
+    await editor.start(model="play:offered", apply="never")
+    number = editor.request("greenloop/refine", target(editor))
+    await editor.told("verified so far, 3 of 54 related tests; the rest goes on. It can be applied now.")
+    assert any(action["title"].startswith("Apply refined double") for action in await editor.actions())
+    await editor.execute("greenloop.apply", {"uri": editor.uri("m.py")})
+    await editor.told("Changed m.py:2")
+    assert editor.text("m.py") == FIXED
+    await editor.call("test/go")
+    assert (await editor.reply(number))["result"]["applied"]
+    assert len(editor.edits) == 1
+
+
+async def test_a_related_test_that_fails_later_is_said_where_the_result_is_in_the_text(editor):
+    await editor.start(model="play:refusedoffer", apply="never")
+    editor.request("greenloop/refine", target(editor))
+    await editor.told("the rest goes on")
+    await editor.execute("greenloop.apply", {"uri": editor.uri("m.py")})
+    await editor.told("Changed m.py:2")
+    await editor.call("test/go")
+    await editor.told("1 other test(s) now fail: test_o. Undo takes the result out again.")
+    await editor.call("test/settled")
+    await editor.execute("greenloop.undo", {"uri": editor.uri("m.py")})
+    await editor.wait(lambda _m: editor.text("m.py") == FILES["m.py"], "the text from before")

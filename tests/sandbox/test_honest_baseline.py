@@ -9,7 +9,7 @@ import json
 
 import pytest
 
-from greenloop.core.events import Finished, Tested
+from greenloop.core.events import Finished, Offered, Tested
 from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.records.verdict import Status
 from greenloop.engine import refine
@@ -160,6 +160,31 @@ async def test_a_suite_for_which_the_time_does_not_suffice_is_gone_through_in_th
     )
     assert outcome.evidence.neighbours_left_out == 0, outcome.message
     assert outcome.verified is Verified.VERIFIED
+
+
+def slow_affected(late: str) -> dict[str, str]:
+    """A module with slow related tests that reach the broken function; the `late` ones come in the last file."""
+    slow = "import time\n\nimport pytest\n\nfrom m import double\n\n\n@pytest.mark.parametrize('n', range(9))\n"
+    slow += "def test_slow(n):\n    time.sleep(0.7)\n    assert double(1) == 2\n"
+    files = slow_suite(1, 0.0)
+    return {**files, "test_a.py": slow, "test_b.py": slow, "test_zlate.py": f"from m import double\n\n\n{late}"}
+
+
+async def test_a_result_is_offered_before_slow_related_tests_have_run_and_its_label_rises(play):
+    outcome, events, _hung = await play(slow_affected(""), "test_m.py::test_double", DOUBLE)
+    offered = next(event.outcome for event in events if isinstance(event, Offered))
+    assert (offered.verified, offered.after) == (Verified.PARTIALLY, outcome.after)
+    assert offered.evidence.neighbours_left_out > 0
+    assert (outcome.verified, outcome.evidence.neighbours_left_out) == (Verified.VERIFIED, 0)
+
+
+async def test_an_offer_is_taken_back_where_a_slow_related_test_fails(play):
+    late = "def test_late():\n    import time\n\n    time.sleep(0.7)\n    assert double(100) == 101\n"
+    outcome, events, _hung = await play(slow_affected(late), "test_m.py::test_double", DOUBLE)
+    assert any(isinstance(event, Offered) for event in events)
+    (refused,) = [event.attempt for event in events if isinstance(event, Tested) and event.attempt.number == 1]
+    assert (refused.refused, outcome.solved) == (True, False)
+    assert "test_zlate.py::test_late" in refused.verdict.reason
 
 
 # -- what a trace cannot see -------------------------------------------------------------------------------------

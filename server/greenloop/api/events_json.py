@@ -10,7 +10,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from greenloop.core.classify import is_of_workspace
-from greenloop.core.events import Checked, Event, Finished, Looked, Planned, Proposed, Specified, Started, Tested, Token
+from greenloop.core.events import (
+    Checked,
+    Event,
+    Finished,
+    Looked,
+    Offered,
+    Planned,
+    Proposed,
+    Specified,
+    Started,
+    Tested,
+    Token,
+)
 from greenloop.core.records.attempt import Attempt, Look
 from greenloop.core.records.outcome import Noticed, Outcome, StopReason, Verified
 from greenloop.core.records.spec import Case, Region
@@ -65,6 +77,8 @@ def event_object(event: Event) -> dict[str, Any] | None:
             }
         case Tested():
             return {"event": "tested", **attempt_object(event.attempt)}
+        case Offered():
+            return finished_object(event.outcome) | {"event": "offered"}
         case Token() | Finished():
             return None
 

@@ -85,7 +85,7 @@ class RefineSession:
             user=self.user,
             **{name: part for name, part in self._parts.items() if part is not None},
         )
-        self.state.outcome = outcome
+        self.state.outcome, self._work = outcome, None
         return outcome
 
     def start(self) -> asyncio.Task[Outcome]:
@@ -121,12 +121,12 @@ class RefineSession:
 
     def cancel(self) -> None:
         """Cancels the run; its sandbox ends within a second, and what the history has of it stays."""
-        if self._work is not None and self.state.outcome is None:
+        if self._work is not None:
             self._work.cancel()
 
     def cancelled_outcome(self) -> Outcome:
-        """The outcome of a cancelled run: its attempts so far."""
-        return outcomes.build_stopped(self.state.attempts, StopReason.CANCELLED, "cancelled")
+        """The outcome of a cancelled run: the result that it has offered, or else its attempts so far."""
+        return self.outcome or outcomes.build_stopped(self.state.attempts, StopReason.CANCELLED, "cancelled")
 
     def _emit(self, event: Event) -> None:
         self.state.record(event)

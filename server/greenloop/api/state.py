@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from greenloop.core.events import Event, Finished, Looked, Planned, Specified, Started, Tested, Token
+from greenloop.core.events import Event, Finished, Looked, Offered, Planned, Specified, Started, Tested, Token
 from greenloop.core.records.attempt import Attempt, Look
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
@@ -61,7 +61,9 @@ class SessionState:
             case Tested():
                 event.record_in(self.attempts)
                 self.looks = []
-            case Finished():
+                if event.attempt.refused:
+                    self.outcome = None
+            case Offered() | Finished():
                 self.outcome = event.outcome
         self.status = step_after(event)
 

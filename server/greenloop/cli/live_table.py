@@ -13,13 +13,14 @@ from rich.text import Text
 
 from greenloop.api.state import SessionState
 from greenloop.cli import render
-from greenloop.cli.attempt_tables import draw_attempts
+from greenloop.cli.attempt_tables import colour_diff, draw_attempts
 from greenloop.cli.progress import PacedLines, ProgressBar
 from greenloop.cli.render import Screen
 from greenloop.core.estimate import format_estimate
-from greenloop.core.events import Event, Finished, Looked, Specified, Started, Tested, Token
+from greenloop.core.events import Event, Finished, Looked, Offered, Specified, Started, Tested, Token
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.problem import Problem
+from greenloop.core.text.diff import diff_files
 from greenloop.wording.attempt import attempt_result, changed_suspect, rejection
 from greenloop.wording.generated_tests import ChangedTests
 from greenloop.wording.model import describe_questions, describe_tokens
@@ -45,6 +46,9 @@ class Activity:
             return
         if not isinstance(event, Token):
             self._since = self.state.clock()
+        if isinstance(event, Offered):
+            self._sentence = self.state.status
+            return
         number = event.attempt.number if isinstance(event, Tested) else event.attempt
         step = render.first_line(self.state.status or self.state.describe_reading(lengths=False))
         self._sentence = f"attempt {number}/{self.state.limit}: {step}"
@@ -97,6 +101,9 @@ class LiveTable(Screen):
         if isinstance(event, Started):
             self._title = self._label_cells(title(event))
             self._estimate = f"Estimate: {format_estimate(event.estimate)}." if event.estimate else ""
+        elif isinstance(event, Offered):
+            diff = self._label_cells(diff_files(event.outcome.before, event.outcome.after))
+            self._console.print(colour_diff(diff), soft_wrap=True)
         elif isinstance(event, Specified):
             # Printed above the table, where it stays.
             for line in self._tests.lines(event):
@@ -147,6 +154,9 @@ class PlainLines(Screen):
             suspect = changed_suspect(event.attempt)
             place = f" in {suspect}" if suspect else ""
             self._write(f"  attempt {event.attempt.number}/{limit}{place}: {_attempt_line(event.attempt)}")
+        elif isinstance(event, Offered):
+            self._write(diff_files(event.outcome.before, event.outcome.after).rstrip())
+            self.report_status(self._state.status)
         elif isinstance(event, Finished) and (questions := describe_questions(self._state.attempts)):
             self._write(f"  {questions}")
         elif isinstance(event, Specified):

@@ -22,6 +22,7 @@ LONG = 5.0  # seconds from which a step's time is worth keeping for the next tim
 MOST = 100  # times that are kept
 BAR = 20  # characters
 _BEAT = re.compile(r" \(\d+ s\)$")
+_NUMBERS = re.compile(r"\d+ of \d+")
 
 
 class ProgressBar:
@@ -63,9 +64,9 @@ class PacedLines:
 
     def report_status(self, sentence: str) -> None:
         self.progress.report_status(sentence)
-        step, now = self.progress.sentence, self._clock()
+        step, now = _NUMBERS.sub("", self.progress.sentence), self._clock()
         if step != self._sentence:
-            self._write(step)
+            self._write(self.progress.sentence)
         elif now - self._told < INTERVAL:
             return
         else:

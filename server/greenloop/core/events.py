@@ -105,8 +105,15 @@ class Tested:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Offered:
+    """There is a result whose label may still rise: related tests go on. A `Tested` that refuses it takes it back."""
+
+    outcome: Outcome
+
+
+@dataclass(frozen=True, kw_only=True)
 class Finished:
     outcome: Outcome
 
 
-Event = Started | Specified | Planned | Token | Looked | Proposed | Checked | Tested | Finished
+Event = Started | Specified | Planned | Token | Looked | Proposed | Checked | Tested | Offered | Finished

@@ -18,9 +18,9 @@ from greenloop.core.compose import compose, region_text
 from greenloop.core.election import WITHOUT_MODEL, elect_nearest
 from greenloop.core.errors import CannotVerifyError, ModelError, SandboxBrokenError, SettingsError
 from greenloop.core.estimate import EMBEDDED, estimate_run
-from greenloop.core.events import Event, Specified, Started, Tested
+from greenloop.core.events import Event, Offered, Specified, Started, Tested
 from greenloop.core.ports import Model, Tools, User, slots
-from greenloop.core.records.attempt import Attempt, Draft, Move
+from greenloop.core.records.attempt import Attempt, Candidate, Draft, Move
 from greenloop.core.records.model import ChatRequest, InfillRequest, ModelKind, Reply, Role
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason
 from greenloop.core.records.problem import Problem
@@ -48,7 +48,7 @@ from greenloop.engine.presets import Preset
 from greenloop.engine.requirements import Requirements
 from greenloop.engine.run_workspace import RunWorkspace
 from greenloop.engine.specify import build_voting, specify
-from greenloop.engine.timing import Stopwatch
+from greenloop.engine.timing import Stopwatch, heartbeat
 from greenloop.localize.context import BaselineContext
 from greenloop.localize.findings import findings_of
 from greenloop.models.providers import none
@@ -56,7 +56,7 @@ from greenloop.project import sandbox_selection
 from greenloop.project.workspace import importing_tests
 from greenloop.specs.voting import Voting
 from greenloop.verdict.beyond_tests.checks import BeyondTests
-from greenloop.verdict.case_runs import Change, Files
+from greenloop.verdict.case_runs import Change, Files, changed_texts
 from greenloop.verdict.verifier import Verifier
 from greenloop_sandbox import Sandbox
 
@@ -91,6 +91,7 @@ class RefineRun:
     feedback: Feedback = field(init=False)
     verifier: Verifier = field(init=False)
     voting: Voting | None = None
+    offered: Outcome | None = None
     related_trace: RelatedTrace = field(init=False)
 
     def __post_init__(self) -> None:
@@ -252,6 +253,12 @@ class RefineRun:
                 history.save_attempt(number, event.attempt)
             forward(event)
 
+        def offer(files: Files, evidence: Evidence) -> None:
+            outcome = replace(self._offer(files, evidence), run=number)
+            history.finish_run(number, outcome)
+            forward(Offered(outcome=outcome))
+
+        self.verifier.offer = offer
         parts = self.parts(emit)
         (baseline,) = state.attempts
         await self._know_files_of_earlier()
@@ -293,8 +300,9 @@ class RefineRun:
             self.related_trace.start()
             outcome = await self._loop(started, parts, emit)
         except asyncio.CancelledError:
-            cancelled = build_stopped(state.attempts, StopReason.CANCELLED, "Cancelled.")
-            history.finish_run(number, self._builder().complete(cancelled, state))
+            if self.offered is None:
+                cancelled = build_stopped(state.attempts, StopReason.CANCELLED, "Cancelled.")
+                history.finish_run(number, self._builder().complete(cancelled, state))
             if _foundation(state.problem) != foundation:
                 history.set_basis(number, await asyncio.shield(self.workspace.basis()))
             raise
@@ -413,10 +421,32 @@ class RefineRun:
     async def _accept(self, files: Files) -> Verdict:
         """Accepts with all that is known of the related tests by now; goes on with the others if it comes to more."""
         await self.related_trace.stop()
-        verdict = await self.verifier.accept(files)
+        measurement = self.baseline.measurement
+        self.verifier.durations = (
+            {case: each.seconds for case, each in measurement.results.items()} if measurement else {}
+        )
+        async with heartbeat(self.context.report_status) as beating:
+            self.verifier.report_status = beating.report
+            beating.report("proving the result")
+            verdict = await self.verifier.accept(files)
         if verdict.status is not Status.PASSED:
+            self.offered = None
             self.related_trace.start()
         return verdict
+
+    def _offer(self, files: Files, evidence: Evidence) -> Outcome:
+        """Builds the outcome of a result that is proven except for the related tests that go on."""
+        state = self.state
+        attempts = [
+            replace(each, accepted=True) if each.candidate and self._changes(each.candidate) == files else each
+            for each in state.attempts
+        ]
+        shown = replace(state, attempts=attempts, evidence=evidence)
+        self.offered = self._builder().complete(loop.build_outcome(shown, StopReason.SOLVED), shown)
+        return self.offered
+
+    def _changes(self, candidate: Candidate) -> dict[str, str]:
+        return changed_texts(self.state.problem, compose(self.state.problem, candidate))
 
     def _rank(self) -> Rank:
         """Orders candidates by the model of `ranker.model`, where that is set.

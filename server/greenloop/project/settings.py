@@ -85,7 +85,13 @@ class SandboxSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteSettings:
-    seconds: float = setting(60.0, "Maximum seconds for running related tests.", repository="lower", least=0)
+    seconds: float = setting(
+        60.0,
+        "Maximum seconds for running related tests. A result does not wait for slow ones: it is offered, and they go on, "
+        "longer than this only where all of them end within the time of the run (`seconds`).",
+        repository="lower",
+        least=0,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,7 @@ from time import monotonic
 from greenloop.core.compose import compose
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Evidence
+from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.requirements import Trial, judge
@@ -38,6 +39,7 @@ from greenloop.verdict.case_runs import (
 from greenloop.verdict.evidence import Progress
 from greenloop.verdict.related_tests import own_code, related
 from greenloop.verdict.related_tests.unmeasured import run_unmeasured
+from greenloop.wording.outcome import describe_rest
 from greenloop_sandbox import Execution, Inspection, Session, WatchedLines
 
 OpenSession = Callable[[], Awaitable[Session]]
@@ -57,6 +59,8 @@ class Verifier:
     of the cases whose passes are proven (None: all), for a whole suite run several times would take long.
     `own_code` returns the files of the user's own code that differ from the disk (None: it is not known any more).
     `failed` are verdicts of `glance` that are known already. `beyond` says what `accept` looks at beyond the tests.
+    `durations` are seconds of related tests with the user's own code; `offer` gets the texts and the evidence of a
+    result while more related tests run, `report_status` how many have.
     """
 
     state: RunState
@@ -71,6 +75,9 @@ class Verifier:
     own_code: Callable[[], Mapping[str, bytes]] | None = None
     failed: Mapping[Change, Verdict] = field(default_factory=dict)
     beyond: BeyondTests | None = None
+    durations: Mapping[str, float] = field(default_factory=dict)
+    offer: Callable[[Files, Evidence], None] = lambda _files, _evidence: None
+    report_status: Callable[[str], None] = lambda _sentence: None
     _asked: set[str] = field(default_factory=set)
     _passes: dict[Change, Verdict] = field(default_factory=dict)
     _usual_seconds: float | None = None
@@ -123,7 +130,8 @@ class Verifier:
         if self.ensure_unchanged is not None:
             await self.ensure_unchanged()
 
-        progress = await self._prove(self.inputs, self._changed(files))
+        changed = self._changed(files)
+        progress = await self._prove(related.postpone(self.inputs, changed, self.durations), changed)
         proved = progress.evidence() if progress.verdict.status is Status.PASSED else Evidence()
         verdict = await self._judge(files, progress.inputs, progress.verdict, is_final=True)
         counts = evidence.count_cases(self.state.problem.spec, verdict)
@@ -151,7 +159,10 @@ class Verifier:
         session = self.session
         changed = self._changed(files)
         verdict, inputs = await self._settle(
-            inputs, session, lambda each: run_cases(each, session, changed, most=most), hash_seed=0
+            related.postpone(inputs, changed, self.durations),
+            session,
+            lambda each: run_cases(each, session, changed, most=most),
+            hash_seed=0,
         )
         if verdict.status is Status.PASSED:
             self._passes[frozenset(changed.items())] = verdict
@@ -171,9 +182,8 @@ class Verifier:
         """
         verdict = await run(inputs)
         if unstable := await self._unstable(inputs, session, verdict):
-            kept = tuple(case for case in inputs.problem.neighbours if case not in unstable)
-            self.state.problem = replace(self.state.problem, neighbours=kept)
-            inputs = replace(inputs, problem=self.state.problem)
+            self.state.problem = _without(self.state.problem, unstable)
+            inputs = replace(inputs, problem=_without(inputs.problem, unstable))
             verdict = await run(inputs)
         while inputs.own is not None and (doubtful := self._doubtful(verdict)):
             self._asked.update(doubtful)
@@ -258,10 +268,7 @@ class Verifier:
                     return
                 progress.differences, progress.unfinished = found.differences, found.unfinished
             # Last, for they may take the longest, and without a proof their passes are worth little.
-            left = self.state.deadline.left
-            progress.verdict = await run_unmeasured(
-                inputs, session, verdict, files, open_session=self.open_session, spent=spent, left=left
-            )
+            progress.verdict = await self._run_rest(session, files, progress, spent)
             progress.has_run_all = True
             if self.beyond is not None and progress.verdict.status is Status.PASSED:
                 progress.noticed = await beyond_tests.measure_noticed(
@@ -270,8 +277,38 @@ class Verifier:
         finally:
             await session.close()
 
+    async def _run_rest(self, session: Session, files: Files, progress: Progress, spent: float) -> Verdict:
+        """Offers the result, and runs the related tests that it was not to wait for."""
+        inputs = progress.inputs
+        if not inputs.unmeasured:
+            return progress.verdict
+        known = progress.evidence()
+        self.offer(files, known)
+        checked = known.neighbours_unchanged
+
+        def report(done: int, count: int) -> None:
+            self.report_status(describe_rest(checked + done, checked + count))
+
+        report(0, len(inputs.unmeasured))
+        measured = [self.durations[case] for case in inputs.unmeasured if case in self.durations]
+        return await run_unmeasured(
+            inputs,
+            session,
+            progress.verdict,
+            files,
+            open_session=self.open_session,
+            spent=spent,
+            left=self.state.deadline.left,
+            usual=sum(measured) / len(measured) if measured else 0.0,
+            report=report,
+        )
+
     def _changed(self, files: Files) -> dict[str, str]:
         return changed_texts(self.state.problem, files)
+
+
+def _without(problem: Problem, unstable: Collection[str]) -> Problem:
+    return replace(problem, neighbours=tuple(case for case in problem.neighbours if case not in unstable))
 
 
 def _generated_failure(spec: Spec, proofs: Proofs) -> str:

@@ -104,6 +104,11 @@ def describe_related(evidence: Evidence) -> list[str]:
     return parts
 
 
+def describe_rest(done: int, count: int) -> str:
+    """Says how far a result that is already offered is verified: `verified so far, 31 of 54 related tests; …`."""
+    return f"verified so far, {done} of {count} related tests; the rest goes on"
+
+
 def outcome_sentence(outcome: Outcome) -> str:
     """The final sentence of a run; the engine writes it with the evidence."""
     fallback = VERIFIED_WORDS[outcome.verified] if outcome.solved else f"not solved: {outcome.reason.value}"

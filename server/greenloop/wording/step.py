@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from greenloop.core.events import Checked, Event, Finished, Looked, Proposed, Tested, Token
+from greenloop.core.events import Checked, Event, Finished, Looked, Offered, Proposed, Tested, Token
+from greenloop.wording.outcome import describe_rest
 
 
 def step_after(event: Event) -> str:
@@ -18,6 +19,10 @@ def step_after(event: Event) -> str:
             return event.message if event.error_class else "testing"
         case Tested():
             return "deciding"
+        case Offered():
+            evidence = event.outcome.evidence
+            checked = evidence.neighbours_unchanged
+            return describe_rest(checked, checked + evidence.neighbours_left_out)
         case Finished():
             return "finishing"
         case _:

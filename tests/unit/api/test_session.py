@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
-from fake_engine import AFTER, BEFORE, CASE, fake, project, solved, unsolved
+from fake_engine import AFTER, BEFORE, CASE, attempt, fake, project, solved, unsolved
 from greenloop.api import RefineRequest, RefineSession
 from greenloop.core.errors import CannotVerifyError, UsageError, WorkspaceError
-from greenloop.core.events import Finished, Started
+from greenloop.core.events import Finished, Offered, Started, Tested
 from greenloop.core.records.outcome import StopReason, Verified
 from greenloop.core.records.verdict import Status
 from greenloop.engine.history.store import History
@@ -72,6 +73,16 @@ async def test_a_cancelled_run_has_its_attempts_so_far(fake, project):
         await task
     outcome = session.cancelled_outcome()
     assert (outcome.reason, len(outcome.attempts)) == (StopReason.CANCELLED, 2)
+
+
+async def test_a_run_that_is_cancelled_after_its_offer_keeps_the_result(fake, project):
+    session = begin(project)
+    offered = replace(solved(project), verified=Verified.PARTIALLY)
+    session.state.record(Offered(outcome=offered))
+    assert session.cancelled_outcome() == offered
+    assert not session.may_write()
+    session.state.record(Tested(attempt=replace(attempt(1), refused=True)))
+    assert session.cancelled_outcome().reason is StopReason.CANCELLED
 
 
 async def test_a_result_is_written_and_marked_as_applied(fake, project):

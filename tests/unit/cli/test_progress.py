@@ -72,3 +72,12 @@ def test_a_long_step_says_how_long_it_took_the_last_time(tmp_path, monkeypatch):
     run(40.0)
     run(40.0)
     assert reported == [30.0, 40.0]
+
+
+def test_a_count_that_grows_is_no_new_step():
+    clock, lines = Clock(), []
+    paced = PacedLines(lines.append, clock)
+    for second in range(0, 25, 5):
+        clock.now = float(second)
+        paced.report_status(f"verified so far, {second} of 54 related tests; the rest goes on")
+    assert [line.split()[3] for line in lines] == ["0", "10", "20"]

@@ -37,7 +37,11 @@ async def refine(state: RunState, started: Started, parts: Parts, emit: Callable
     state.attempts = [started.baseline, *state.attempts[1:]]
     for attempt in state.attempts[1:]:  # of an earlier run
         emit(Tested(attempt=attempt))
-    reason = await _Loop(state=state, parts=parts, emit=emit).run()
+    return build_outcome(state, await _Loop(state=state, parts=parts, emit=emit).run())
+
+
+def build_outcome(state: RunState, reason: StopReason) -> Outcome:
+    """Builds the outcome of these attempts, without its message and level."""
     best = best_attempt(state.attempts)
     return Outcome(
         solved=reason is StopReason.SOLVED,

@@ -65,6 +65,14 @@ class RunNotifications:
         result.refusal_code = "failed"
         self._client.report_refusal(result.refusal, reason=result.refusal_code, uri=run.uri, target=run.target.selector)
 
+    def offer(self, run: Run) -> None:
+        """Says that a result can be applied while related tests go on."""
+        self._client.show_message(f"{run.name}: {run.progress.status}. It can be applied now.")
+
+    def take_back(self, run: Run) -> None:
+        """Says that a related test fails with a result that is in the text already."""
+        self._client.show_warning(f"{run.name}: {run.attempts[-1].verdict.reason} Undo takes the result out again.")
+
     def request_review(self, run: Run) -> None:
         """Tells a client that declared `review` that a result is ready; a command then applies or discards it."""
         assert run.outcome is not None

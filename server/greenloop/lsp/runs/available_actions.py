@@ -58,7 +58,8 @@ class AvailableActions:
         show_tests = _show_tests(uri, file, target, run)
         if run is not None and run.running:
             cancel = command(f"Cancel refinement: {run.name}", "greenloop.cancel", run_argument(uri, run))
-            return [*_answers(uri, run), *([cancel] if run.cancellable else []), *_show_attempts(uri, run), *show_tests]
+            cancels, apply = [cancel] if run.cancellable else [], self._apply(uri, run) if run.offered else []
+            return [*_answers(uri, run), *apply, *cancels, *_show_attempts(uri, run), *show_tests]
         run_tests = self._run_tests(uri, file, target, run)
         refine, *others = *self._improve(uri, file, target, line), refine_action(uri, file, target, line)
         if run is None:

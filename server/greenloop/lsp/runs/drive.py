@@ -13,7 +13,7 @@ from greenloop import api
 from greenloop.api.result_files import may_write
 from greenloop.api.settings import Settings
 from greenloop.core.errors import GreenloopError
-from greenloop.core.events import Event, Started, Tested
+from greenloop.core.events import Event, Offered, Started, Tested
 from greenloop.core.records.goal import Goal, aim_for
 from greenloop.core.records.outcome import Outcome, StopReason
 from greenloop.core.records.spec import Target
@@ -220,6 +220,12 @@ class RunDriver:
                 self._runs.notify_list_changed()
             if isinstance(event, Tested):
                 self._notifications.log_attempt(run)
+            if isinstance(event, Offered):
+                self._runs.notify_list_changed()
+                self._notifications.offer(run)
+            if isinstance(event, Tested) and event.attempt.refused and run.result.applied:
+                self._notifications.take_back(run)
+                run.cancel()
         except Exception:
             # Event boundary: an error in showing an event must not end the run.
             log.exception("An event could not be shown")
@@ -230,6 +236,8 @@ class RunDriver:
         A result that is not verified without reservation is only offered, unless the settings accept it.
         """
         accepted = ("partial",) if run.settings.apply == "partial" else ()
+        if run.result.applied:  # while related tests went on
+            return ApplyResult(applied=True)
         if not may_write(outcome, accepted) or not run.changes:
             return None
         if run.settings.apply == "ask" and not await self._confirmation.confirm(run, outcome):

@@ -226,7 +226,8 @@ class Run:
     @property
     def offered(self) -> bool:
         """True if there is a result that is not in the text."""
-        return not self.running and not self.result.applied and bool(self.changes)
+        has_result = self.phase in (Phase.REFINING, Phase.OVER)  # while it refines: related tests go on
+        return has_result and not self.result.applied and bool(self.changes)
 
     @property
     def improved(self) -> bool:

@@ -19,6 +19,24 @@ NEAREST = 20  # related tests that run before the others: what breaks the code a
 REPEATED = 3
 OWN_TIMES = 3  # how often a test that fails time after time must pass with the user's own code
 UNFINISHED = "the test did not run to its end"
+FIRST_SECONDS = 3.0  # of related tests that run with the target; slower suites go on after the result is offered
+
+
+def postpone(
+    inputs: VerificationInputs, files: Mapping[str, str], durations: Mapping[str, float]
+) -> VerificationInputs:
+    """Returns the inputs with only the nearest related tests, and the others first among those that run later.
+
+    `durations` are seconds with the user's own code. Tests that failed with it are never postponed.
+    """
+    before, later = 0.0, []
+    for case in inputs.related(files):
+        if before >= FIRST_SECONDS and inputs.outcomes.get(case) == "passed":
+            later.append(case)
+        before += durations.get(case, 0.0)
+    kept = tuple(case for case in inputs.problem.neighbours if case not in {*later})
+    problem = replace(inputs.problem, neighbours=kept)
+    return replace(inputs, problem=problem, unmeasured=(*later, *inputs.unmeasured))
 
 
 async def run_related(

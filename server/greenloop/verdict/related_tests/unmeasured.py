@@ -1,4 +1,4 @@
-"""Runs the related tests that the baseline had no time for; those that fail, over the user's own code as well.
+"""Runs the related tests whose turn comes after a result is offered; those that fail, over the user's code as well.
 
 Many of them run in several sandboxes at once. It must not know where candidates come from.
 """
@@ -24,10 +24,9 @@ FIRST = 4  # tests or files of the first portion: the nearest come first, and wh
 GROWTH = 4  # times as many in the next one, at most
 SHARE = 2  # of what waits, each sandbox takes this part of its equal share, so that all end at about the same time
 SECONDS = 3.0  # of a portion, where so many tests wait: each starts pytest anew
+LONGEST_PORTION = 9.0  # seconds that a portion is expected to take, so that there is news of it
 WORTHWHILE = 1.0  # seconds that the rest is expected to take, for which another sandbox is opened
-MOST_PORTIONS = 100
 SIDE_BY_SIDE = 4  # sandboxes at most, one for each processor
-LONGEST = 2  # times the limit of the related tests; more only where the rest is expected to end within the run's time
 RESERVE = 10.0  # seconds of the run's time that are left alone
 DONE = frozenset({"passed", "skipped", "xfailed", "xpassed"})
 
@@ -41,23 +40,31 @@ async def run_unmeasured(
     open_session: Callable[[], Awaitable[Session]],
     spent: float,
     left: float,
+    usual: float = 0.0,
+    report: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Verdict:
     """Returns the verdict after these tests: failed with the first portion in which one fails because of the candidate.
 
     Of files that the baseline had no time to collect, all cases are run. `spent`: seconds that the target and the other
-    related tests took, which share their time with these; `left`: seconds that are left of the run's time.
+    related tests took, which share their time with these; `left`: seconds that are left of the run's time; `usual`:
+    seconds that one of them is known to take (0: not known). `report` gets how many have ended, and of how many.
     """
     cases = inputs.unmeasured
     if not cases or verdict.status is not Status.PASSED:
         return verdict
-    time = _Time(
-        usual=inputs.limits.seconds + LONGEST * inputs.suite_seconds - spent, most=left - RESERVE, began=monotonic()
-    )
+    time = _Time(usual=inputs.suite_seconds - spent, most=left - RESERVE, began=monotonic())
     if inputs.own is None or time.left(0, len(cases)) <= 0:
         return replace(verdict, left_out=verdict.left_out + len(cases), first_left_out=len(cases))
     run = replace(inputs.test_run(files), case_seconds=inputs.limits.seconds)
     tests = _UnmeasuredTests(
-        inputs=inputs, sessions=[session], open_session=open_session, candidate=run, time=time, waiting=cases
+        inputs=inputs,
+        sessions=[session],
+        open_session=open_session,
+        candidate=run,
+        time=time,
+        usual=usual,
+        report=report,
+        waiting=cases,
     )
     try:
         return await tests.run(verdict)
@@ -101,6 +108,8 @@ class _UnmeasuredTests:
     open_session: Callable[[], Awaitable[Session]]
     candidate: TestRun
     time: _Time
+    usual: float
+    report: Callable[[int, int], None]
     waiting: tuple[str, ...]
     lost: tuple[str, ...] = ()
     portions: int = 0
@@ -113,7 +122,8 @@ class _UnmeasuredTests:
     async def run(self, verdict: Verdict) -> Verdict:
         began = monotonic()
         try:
-            await self._run_portion(self.sessions[0], verdict)
+            if not self.usual:
+                await self._run_portion(self.sessions[0], verdict)
             if len(self.waiting) * self._seconds_each() > WORTHWHILE:
                 await self._open_more()
             await gather_or_cancel([self._run_portions(session, verdict) for session in self.sessions])
@@ -136,8 +146,9 @@ class _UnmeasuredTests:
 
     async def _run_portions(self, session: Session, verdict: Verdict) -> None:
         """Runs portions until none is left or the time is over. Raises `_RefutedError`."""
-        while self.waiting and self.portions < MOST_PORTIONS and self._seconds_left() > 0:
+        while self.waiting and self._seconds_left() >= self._seconds_each():
             await self._run_portion(session, verdict)
+            self.report(self._ended, self._ended + len(self.waiting) + len(self.lost) + self.running)
 
     async def _run_portion(self, session: Session, verdict: Verdict) -> None:
         """Runs the next portion and takes in what it shows. Raises `_RefutedError`."""
@@ -156,12 +167,14 @@ class _UnmeasuredTests:
             raise _RefutedError(fail_for_related(verdict, broken))
 
     def _portion_size(self) -> int:
-        if self.portions == 0:
+        if self.portions == 0 and not self.usual:
             return FIRST
-        worthwhile = ceil(SECONDS / self._seconds_each()) if self._ended else FIRST
+        is_known = self._ended or self.usual
+        worthwhile = ceil(SECONDS / self._seconds_each()) if is_known else FIRST
         equal = len(self.waiting) // (SHARE * len(self.sessions))
         most: int = FIRST * GROWTH**self.portions
-        return max(worthwhile, min(most, equal))
+        longest = ceil(LONGEST_PORTION / self._seconds_each()) if is_known else most
+        return max(worthwhile, min(most, equal, longest))
 
     @property
     def _ended(self) -> int:
@@ -169,7 +182,7 @@ class _UnmeasuredTests:
 
     def _seconds_each(self) -> float:
         """Seconds that a test has taken on average, the start of pytest included."""
-        return max(self.busy, 1e-3) / max(self._ended, 1)
+        return max(self.busy, 1e-3) / self._ended if self._ended else self.usual or 1e-3
 
     def _seconds_left(self) -> float:
         return self.time.left(self._ended, len(self.waiting) + self.running)

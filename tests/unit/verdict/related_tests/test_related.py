@@ -8,7 +8,7 @@ import pytest
 
 from greenloop.core.records.spec import Case, Spec
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.verdict.related_tests.related import NEAREST, REPEATED, newly_failing, run_related
+from greenloop.verdict.related_tests.related import NEAREST, REPEATED, newly_failing, postpone, run_related
 from greenloop_sandbox import Execution, TestRun
 from related_runs import CASES, ended, inputs
 
@@ -161,3 +161,12 @@ async def test_one_that_fails_by_chance_with_the_users_own_code_is_not_broken(ow
     verdict = await run_related(known, session, passed, TestRun(selectors=()), {})  # type: ignore[arg-type]
     assert verdict.status is status
     assert verdict.flaky == ((case,) if status is Status.PASSED else ())
+
+
+def test_slow_related_tests_run_after_the_result_is_offered_unless_they_were_red():
+    known = inputs()
+    durations = dict.fromkeys(CASES, 2.0)
+    now = postpone(known, {}, durations)
+    assert now.problem.neighbours == ("t.py::a", "t.py::b", "t.py::old")
+    assert now.unmeasured == ("t.py::c",)
+    assert postpone(known, {}, {}) == known

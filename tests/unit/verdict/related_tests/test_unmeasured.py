@@ -11,14 +11,14 @@ import pytest
 
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.verdict.related_tests import unmeasured
-from greenloop.verdict.related_tests.unmeasured import FIRST, GROWTH, LONGEST, RESERVE, run_unmeasured
+from greenloop.verdict.related_tests.unmeasured import FIRST, LONGEST_PORTION, RESERVE, run_unmeasured
 from greenloop_sandbox import Execution, TestRun
 from related_runs import TwoCodes, inputs
 
 MANY = tuple(f"t.py::test_{number:04}" for number in range(1000))
 
 
-async def judge_unmeasured(session: TwoCodes, *cases: str, left: float = 600.0) -> Verdict:
+async def judge_unmeasured(session: TwoCodes, *cases: str, left: float = 600.0, **more: object) -> Verdict:
     known = replace(inputs(()), own={"own.py": b""}, unmeasured=cases)
     passed = Verdict(status=Status.PASSED)
 
@@ -33,6 +33,7 @@ async def judge_unmeasured(session: TwoCodes, *cases: str, left: float = 600.0) 
         open_session=open_session,  # type: ignore[arg-type]
         spent=0.0,
         left=left,
+        **more,  # type: ignore[arg-type]
     )
 
 
@@ -120,18 +121,25 @@ async def test_they_run_in_portions_and_stop_at_the_first_that_is_broken(clock):
 async def test_slow_ones_run_in_smaller_portions(clock):
     session = SlowTests(clock, 1.0, set())
     await judge_unmeasured(session, *MANY[:54])
-    assert session.asked == [FIRST, FIRST * GROWTH, 17, 8, 4, 3, 2]
+    longest = int(LONGEST_PORTION)
+    assert session.asked == [FIRST, *[longest] * 4, 7, 3, 3, 1]
+
+
+async def test_those_whose_duration_is_known_run_in_fitting_portions_from_the_start(clock):
+    session, counts = SlowTests(clock, 3.0, set()), []
+    await judge_unmeasured(session, *MANY[:10], usual=3.0, report=lambda *count: counts.append(count))
+    assert (session.asked[0], counts[0], counts[-1]) == (3, (3, 10), (10, 10))
 
 
 async def test_more_than_the_usual_time_is_taken_where_it_suffices_for_all(clock):
-    usual = inputs().limits.seconds + LONGEST * inputs().suite_seconds
+    usual = inputs().suite_seconds
     session = SlowTests(clock, 2 * usual / len(MANY), set())
     verdict = await judge_unmeasured(session, *MANY, left=3 * usual + RESERVE)
     assert (verdict.first_passes, verdict.left_out) == (len(MANY), 0)
 
 
 async def test_no_more_than_the_usual_time_is_taken_where_it_would_not_suffice(clock):
-    usual = inputs().limits.seconds + LONGEST * inputs().suite_seconds
+    usual = inputs().suite_seconds
     session = SlowTests(clock, 4 * usual / len(MANY), set())
     verdict = await judge_unmeasured(session, *MANY, left=3 * usual + RESERVE)
     assert verdict.first_left_out == len(MANY) - verdict.first_passes
