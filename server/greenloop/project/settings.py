@@ -87,8 +87,8 @@ class SandboxSettings:
 class SuiteSettings:
     seconds: float = setting(
         60.0,
-        "Maximum seconds for running related tests. A result does not wait for slow ones: it is offered, and they go on, "
-        "longer than this only where all of them end within the time of the run (`seconds`).",
+        "Maximum seconds for running related tests. A result does not wait for slow ones: it is offered, and they go "
+        "on, longer than this only where all of them end within the time of the run (`seconds`).",
         repository="lower",
         least=0,
     )
