@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         Probe,
         ProfiledLines,
         SandboxSpec,
+        Service,
         TestRun,
         WatchedLines,
     )
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = (
     "Apart", "CannotVerifyError", "CaseResult", "Costs", "Environment", "Execution", "Failure", "Frame",
     "GreenloopError", "Inspection", "Limits", "Probe", "ProfiledLines", "Sandbox", "SandboxBrokenError", "SandboxPool",
-    "SandboxSpec", "SelectionSettings", "Session", "TestRun", "WatchedLines", "all_passed",
+    "SandboxSpec", "SelectionSettings", "Service", "Session", "TestRun", "WatchedLines", "all_passed",
     "case_results", "collected_cases", "forged", "load_sandbox", "own_environment",
 )  # fmt: skip
 

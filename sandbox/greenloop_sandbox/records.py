@@ -38,6 +38,17 @@ class Limits:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Service:
+    """A server that tests connect to at 127.0.0.1 and this port. `kind`: `postgres`, `redis` or `mysql`."""
+
+    kind: str
+    port: int
+    user: str = ""
+    password: str = ""
+    database: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class SandboxSpec:
     """The specification of a sandbox: workspace, interpreter, paths hidden from the tests, limits.
 
@@ -51,6 +62,7 @@ class SandboxSpec:
     image: str = ""
     network: bool = False
     variables: Mapping[str, str] = field(default_factory=dict)
+    services: tuple[Service, ...] = ()
 
 
 def is_shown(path: str, patterns: Sequence[str]) -> bool:

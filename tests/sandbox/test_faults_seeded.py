@@ -248,7 +248,7 @@ SEEDS = {
     ),
     "database not running": Seed(
         says="the test needs PostgreSQL at localhost:5432",
-        remedy="Start it and set sandbox.network = true",
+        remedy='sandbox.services = ["postgres"]',
         files={"m.py": "import socket\n\n\ndef f():\n    return socket.create_connection(('localhost', 5432))\n"},
     ),
     "hidden key file": Seed(

@@ -13,7 +13,7 @@ import logging
 import os
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from greenloop_sandbox.backends import _identity, _masking, _mounts, _seccomp, _
 from greenloop_sandbox.backends._bwrap_binary import Binary, kernel_version
 from greenloop_sandbox.backends._launch import open_arguments, staged_command, staged_read_only
 from greenloop_sandbox.backends._one_shot import OneShotSession
+from greenloop_sandbox.backends._services import Services
 from greenloop_sandbox.backends._warmup import PREPARE_SECONDS, Stamp, WarmSession, Warmup, is_suspicious
 from greenloop_sandbox.errors import CannotVerifyError
 from greenloop_sandbox.pytest_files import CONFIGURATION
@@ -40,6 +41,7 @@ class SandboxInstance:
 
     supervisor: _supervisor.Supervisor
     stamp: Stamp
+    services: Services
     has_session: bool = False
     runs: int = 0
 
@@ -124,7 +126,9 @@ class ResidentSession(WarmSession):
             count_processes=kernel_version() >= (5, 14),  # since then counted per user namespace
         )
         reply = await instance.supervisor.ask(request, "done", run.seconds + _supervisor.GRACE_SECONDS)
-        return _supervisor.read_execution(reply, key)
+        execution = _supervisor.read_execution(reply, key)
+        ended = "".join(f"\n{name} (`sandbox.services`) ended during the tests." for name in instance.services.ended)
+        return replace(execution, output=execution.output + ended)
 
     def _handle_failure(self, problem: str) -> Execution:
         """Reports a failure; where a resident sandbox is impossible, all later runs use one-shot sandboxes instead."""
@@ -139,7 +143,9 @@ class ResidentSession(WarmSession):
         """Returns the instance of this hash seed, or a new one where the files it was built from have changed."""
         stamp = await asyncio.to_thread(_stamp, self._spec)
         instance = self._instances.get(seed)
-        if instance is not None and (instance.stamp != stamp or instance.supervisor.has_ended):
+        if instance is not None and (
+            instance.stamp != stamp or instance.supervisor.has_ended or instance.services.ended
+        ):
             await self._stop_instance(seed)
             instance = None
         if instance is not None:
@@ -163,25 +169,33 @@ class ResidentSession(WarmSession):
         user_options: dict[str, Any] = {}
         if self._identity.drops_root and not self._binary.staged:
             user_options = {"user": self._identity.uid, "group": self._identity.gid, "extra_groups": []}
+        services = Services(program=self._binary.path, services=self._spec.services)
+        await services.start()
         try:
-            argv = self._argv(seed, descriptors)
+            argv = self._argv(seed, descriptors, services)
             supervisor = await _supervisor.Supervisor.start(
                 argv, title=_NAME, pass_fds=tuple(descriptors), env={}, cwd="/", **user_options
             )
-            self._instances[seed] = instance = SandboxInstance(supervisor=supervisor, stamp=stamp)
+            instance = SandboxInstance(supervisor=supervisor, stamp=stamp, services=services)
+            self._instances[seed] = instance
             try:
                 # The first scan takes long; each run's own reads only what has changed since.
                 await asyncio.gather(supervisor.wait_ready(), asyncio.to_thread(self._scanner.scan))
+                await services.connect()
                 await self._prepare_new(instance)
             except BaseException:
                 await asyncio.shield(self._stop_instance(seed))
                 raise
+        except BaseException:
+            await asyncio.shield(services.end())
+            raise
+        else:
             return instance
         finally:
             for fd in descriptors:
                 os.close(fd)
 
-    def _argv(self, seed: int, descriptors: list[int]) -> list[str]:
+    def _argv(self, seed: int, descriptors: list[int], services: Services) -> list[str]:
         root = self._spec.root
         staged_arguments = staged_read_only(root) if self._binary.staged else None
         arguments = _mounts.resident_arguments(self._spec, self._identity, hash_seed=seed, staged=staged_arguments)
@@ -189,6 +203,7 @@ class ResidentSession(WarmSession):
         supervisor_command += ["--alone", "--packages", f"{_mounts.INSIDE}/packages"]
         if not self._spec.network and (addresses := _mounts.addresses()):
             supervisor_command += ["--addresses", addresses]
+        supervisor_command += services.arguments(descriptors)
         argv = [*open_arguments([self._binary.path, *arguments], descriptors), *supervisor_command]
         return staged_command(argv, root, self._identity, descriptors, files={}, disk=0) if staged_arguments else argv
 
@@ -201,7 +216,7 @@ class ResidentSession(WarmSession):
     async def _stop_instance(self, seed: int) -> None:
         instance = self._instances.pop(seed, None)
         if instance is not None:
-            await instance.supervisor.end()
+            await asyncio.gather(instance.supervisor.end(), instance.services.end())
 
     # -- learning ---------------------------------------------------------------------------------------------------
 

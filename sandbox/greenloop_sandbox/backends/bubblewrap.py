@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from greenloop_sandbox.backends import _identity, _interpreter, _seccomp
+from greenloop_sandbox.backends import _identity, _interpreter, _seccomp, _services
 from greenloop_sandbox.backends._bwrap_binary import Binary, choose
 from greenloop_sandbox.backends._launch import test_identity
 from greenloop_sandbox.backends._one_shot import OneShotSession
@@ -68,6 +68,7 @@ class Bubblewrap:
         _interpreter.mount_arguments(spec.environment, spec.root)
         one_shot = OneShotSession(spec, program, identity)
         if not program.overlay:
+            _services.refuse(spec, "this bubblewrap, which gives tests no workspace to write in")
             return one_shot
         warmup = self._warmups.setdefault(spec.root, Warmup())
         return ResidentSession(spec, program, identity, warmup, one_shot)

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from greenloop_sandbox import os_release
+from greenloop_sandbox.backends import _services
 from greenloop_sandbox.backends._container import NAME, ContainerSession, in_thread
 from greenloop_sandbox.backends._container_check import self_test
 from greenloop_sandbox.backends._warmup import Warmup
@@ -78,6 +79,7 @@ class DockerSandbox:
         The very first call builds the image, which takes minutes; cancelling stops that.
         Raises `CannotVerifyError` with the remedy.
         """
+        _services.refuse(spec, "containers")
         stop = threading.Event()
         work = in_thread(self._open, spec, stop.is_set)
         try:

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from greenloop_sandbox import bundled_hypothesis, payload
-from greenloop_sandbox.backends import _masking, _mounts, _supervisor
+from greenloop_sandbox.backends import _masking, _mounts, _services, _supervisor
 from greenloop_sandbox.errors import CannotVerifyError
 from greenloop_sandbox.ports import SelectionSettings
 from greenloop_sandbox.records import Execution, Probe, SandboxSpec, TestRun
@@ -59,6 +59,7 @@ class NoIsolation:
         """Raises `CannotVerifyError` without the user's consent."""
         if not self._consent:
             raise CannotVerifyError("Running candidates without a sandbox needs your consent.", remedy=_REMEDY)
+        _services.refuse(spec, '`sandbox.kind = "none"`')
         return NoIsolationSession(spec)
 
 

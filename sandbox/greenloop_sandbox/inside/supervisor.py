@@ -5,6 +5,7 @@
 `--alone`: every process of the pid namespace but pid 1 and this one belongs to the runs, so all may be killed.
 `--packages`: a folder with pytest and its dependencies, used only where the interpreter has no pytest of its own.
 `--addresses`: additional addresses for the loopback device.
+`--services`: a descriptor of the host's, and ports of the loopback that it serves.
 Standard library on Python 3.9 or newer, and the project's own pytest. Single-threaded, so that forking is safe.
 """
 
@@ -40,6 +41,8 @@ def main(argv):
     processes.prctl(processes.PR_SET_CHILD_SUBREAPER, 1)
     if "--addresses" in argv:
         siblings["loopback"].add_addresses(argv[argv.index("--addresses") + 1].split(","))
+    if "--services" in argv:
+        siblings["loopback"].hand_out_ports(*map(int, argv[argv.index("--services") + 1].split(",")))
 
     def send(message):
         replies.write(protocol.pack(message, protocol.REPLY_LIMIT))

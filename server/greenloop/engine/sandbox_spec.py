@@ -12,6 +12,7 @@ from pathlib import Path
 from greenloop.core.errors import SandboxBrokenError
 from greenloop.project import hidden, sandbox_selection
 from greenloop.project.environment import interpreters
+from greenloop.project.services import find_services
 from greenloop.project.settings import Settings
 from greenloop_sandbox import Limits, Sandbox, SandboxPool, SandboxSpec, Session
 
@@ -64,10 +65,11 @@ async def build_sandbox_spec(
 ) -> SandboxSpec:
     """Describes where tests run: the workspace, its interpreter, masked files, limits, variables beyond the settings'.
 
-    Raises `CannotVerifyError` without an interpreter.
+    Raises `CannotVerifyError` without an interpreter, `SettingsError` for a service that is not known.
     """
     environment = await asyncio.to_thread(interpreters.find_environment, root, settings)
     report_status(f"tests run with {interpreters.describe_environment(environment, root)}")
+    services, addresses = await asyncio.to_thread(find_services, root, settings.sandbox.services)
     place = SandboxSpec(
         root=root,
         environment=environment,
@@ -79,7 +81,9 @@ async def build_sandbox_spec(
         ),
         image=settings.sandbox.image,
         network=settings.sandbox.network,
-        variables={name: os.environ[name] for name in settings.sandbox.env if name in os.environ}
+        variables=addresses
+        | {name: os.environ[name] for name in settings.sandbox.env if name in os.environ}
         | dict(variables or {}),
+        services=services,
     )
     return replace(place, limits=sandbox_selection.clamp_limits(place.limits, report_status))

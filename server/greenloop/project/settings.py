@@ -71,6 +71,11 @@ class SandboxSettings:
     memory: int = setting(1024, "Mebibytes of memory for one execution.", repository="lower", least=64)
     processes: int = setting(64, "Maximum number of simultaneous processes and threads.", repository="lower", least=8)
     network: bool = setting(False, "Allow tests to access the network; mentioned in every result.")
+    services: list[str] = setting(
+        [],
+        "Services that tests connect to, of `postgres`, `redis` and `mysql`: greenloop starts the installed server, in "
+        "a sandbox of its own, for as long as that of the tests is open. It has no data before, and no network.",
+    )
     env: list[str] = setting([], "Names of environment variables that tests may see.")
     expose: list[str] = setting(
         [], "Hidden workspace files (`.env*`, keys, `.git`) that tests may see: patterns of names, or paths with a `/`."

@@ -10,6 +10,7 @@ from pathlib import Path
 from greenloop.project.environment.faults.observation import ObservedFailure, is_installed_path
 from greenloop.project.environment.faults.rows import Row
 from greenloop.project.environment.faults.tables import SERVICES
+from greenloop.project.services import setting_for
 
 _HIDDEN = (".env*", "*.pem", "*.key", ".git", ".netrc", "credentials*")
 _NETWORK = re.compile(
@@ -56,6 +57,13 @@ def _refusing_service(observed: ObservedFailure, _match: re.Match[str]) -> dict[
     host, port = [part for part in match.groups() if part is not None] if match else ("", "")
     service = f"{SERVICES.get(port, 'a service')} at {host}:{port}" if port else "a service"
     return {"service": service, "host": host}
+
+
+def _startable_service(observed: ObservedFailure, match: re.Match[str]) -> dict[str, str] | None:
+    """The service that refused the connection, where greenloop could start it."""
+    values = _refusing_service(observed, match)
+    setting = setting_for(values["service"]) if values and _LOOPBACK.match(values["host"]) else ""
+    return {**values, "setting": setting} if values and setting else None
 
 
 def _is_blocked(observed: ObservedFailure, match: re.Match[str]) -> bool:
@@ -173,6 +181,8 @@ ROWS: list[Row[ObservedFailure]] = [
     Row("", "the test needs network access, which the sandbox blocks", "Allow it: sandbox.network = true", _is_blocked),
     Row("", "the test needs {service}, which is not reachable inside the sandbox", "Start it.",
         lambda observed, match: _refusing_service(observed, match) if observed.network else None),
+    Row("", "the test needs {service}, which is not reachable inside the sandbox",
+        "Have greenloop start one for the tests: {setting}", _startable_service),
     Row("", "the test needs {service}, which is not reachable inside the sandbox",
         "Start it and set sandbox.network = true, or use a test double.", _refusing_service),
     Row("", "the test needs a git repository, and the workspace is not one", "Create one: git init",

@@ -1,0 +1,276 @@
+"""Runs the services that tests connect to, each in a sandbox without a network or a file of the user's.
+
+A sandbox of tests reaches a service by one port of its own loopback: it hands the listening socket to this process,
+which passes the bytes of each connection on to the service's Unix socket and opens nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+import socket
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from greenloop_sandbox.backends import _seccomp, _supervisor
+from greenloop_sandbox.backends._launch import open_arguments
+from greenloop_sandbox.errors import CannotVerifyError
+from greenloop_sandbox.records import SandboxSpec, Service
+
+START_SECONDS = 60.0
+ACCOUNT, DISK = 1000, 512 << 20
+_NAME = re.compile(r"[A-Za-z_][\w-]{0,62}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Server:
+    """How an installed server is started: a shell script with `$BIN`, `$PORT`, `$ACCOUNT` and `$DATABASE`."""
+
+    title: str
+    program: str
+    folders: tuple[str, ...]
+    package: str
+    socket: str
+    script: str
+
+
+SERVERS = {
+    "postgres": Server(
+        title="PostgreSQL",
+        program="postgres",
+        folders=("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/bin"),
+        package="postgresql",
+        socket=".s.PGSQL.{port}",
+        script="""
+"$BIN/initdb" -D /data/db -U "$ACCOUNT" -A trust -E UTF8 --no-locale -N >&2
+[ "$DATABASE" = postgres ] ||
+    echo "CREATE DATABASE \\"$DATABASE\\";" | "$BIN/postgres" --single -D /data/db postgres >&2
+exec "$BIN/postgres" -D /data/db -k /service -p "$PORT" -c listen_addresses= -c fsync=off
+""",
+    ),
+    "redis": Server(
+        title="Redis",
+        program="redis-server",
+        folders=("/usr/bin", "/usr/local/bin"),
+        package="redis-server",
+        socket="redis",
+        script='exec "$BIN/redis-server" --port 0 --unixsocket /service/redis --save "" --dir /data',
+    ),
+    "mysql": Server(
+        title="MySQL",
+        program="mariadbd",
+        folders=("/usr/sbin", "/usr/libexec", "/usr/bin"),
+        package="mariadb-server",
+        socket="mysql",
+        script="""
+mariadb-install-db --no-defaults --force --datadir=/data/db --auth-root-authentication-method=normal --skip-test-db >&2
+cat > /data/start.sql <<END
+CREATE DATABASE IF NOT EXISTS \\`$DATABASE\\`;
+CREATE OR REPLACE USER '$ACCOUNT'@'%' IDENTIFIED BY '$PASSWORD';
+GRANT ALL ON *.* TO '$ACCOUNT'@'%' WITH GRANT OPTION;
+END
+exec "$BIN/mariadbd" --no-defaults --datadir=/data/db --socket=/service/mysql --skip-networking \\
+    --init-file=/data/start.sql
+""",
+    ),
+}
+
+
+@dataclass(kw_only=True)
+class Running:
+    """A service whose server has been started."""
+
+    service: Service
+    process: asyncio.subprocess.Process
+    reading: asyncio.Task[bytes]
+
+    @property
+    def address(self) -> str:
+        """The server's socket, as its sandbox shows it; "" before there is one."""
+        name = SERVERS[self.service.kind].socket.format(port=self.service.port)
+        paths = (f"/proc/{pid}/root/service/{name}" for pid in _supervisor.descendants(self.process.pid))
+        return next(filter(os.path.exists, paths), "")
+
+    @property
+    def has_ended(self) -> bool:
+        return self.process.returncode is not None
+
+    async def wait_ready(self) -> None:
+        """Raises `CannotVerifyError` where the server does not come up."""
+        title = SERVERS[self.service.kind].title
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(START_SECONDS):
+                while not self.has_ended:
+                    with contextlib.suppress(OSError):
+                        _reader, writer = await asyncio.open_unix_connection(self.address)
+                        writer.close()
+                        return
+                    await asyncio.sleep(0.05)
+        if not self.has_ended:
+            raise CannotVerifyError(f"{title} did not answer within {START_SECONDS:.0f} s.")
+        lines = (await self.reading).decode("utf-8", "replace").strip().splitlines()
+        raise CannotVerifyError(f"{title} ended when it was started: {lines[-1] if lines else 'it wrote nothing'}.")
+
+    async def end(self) -> None:
+        if not self.has_ended:
+            with contextlib.suppress(ProcessLookupError):
+                self.process.kill()  # its sandbox ends with it
+        await self.process.wait()
+        self.reading.cancel()
+        await asyncio.gather(self.reading, return_exceptions=True)
+
+
+@dataclass(kw_only=True)
+class Services:
+    """The services of one sandbox of tests, and what passes its connections on."""
+
+    program: str
+    services: Sequence[Service]
+    _running: list[Running] = field(default_factory=list)
+    _listening: list[asyncio.Server] = field(default_factory=list)
+    _control: socket.socket | None = None
+
+    @property
+    def ended(self) -> list[str]:
+        """The names of those that have ended by themselves."""
+        return [SERVERS[each.service.kind].title for each in self._running if each.has_ended]
+
+    async def start(self) -> None:
+        """Starts all. Raises `CannotVerifyError` where a server is not installed or does not come up."""
+        try:
+            for service in self.services:
+                self._running.append(await _start(self.program, service))
+            await asyncio.gather(*(each.wait_ready() for each in self._running))
+        except BaseException:
+            await asyncio.shield(self.end())
+            raise
+
+    def arguments(self, descriptors: list[int]) -> list[str]:
+        """The supervisor's arguments; its end of the channel is added to the descriptors."""
+        if not self.services:
+            return []
+        self._control, theirs = socket.socketpair()
+        descriptors.append(theirs.detach())
+        return ["--services", ",".join(map(str, (descriptors[-1], *(each.port for each in self.services))))]
+
+    async def connect(self) -> None:
+        """Takes the listening sockets of a supervisor that is ready, and passes connections on from now on."""
+        if self._control is None:
+            return
+        with self._control as control:
+            control.settimeout(1.0)
+            _message, numbers, _flags, _from = socket.recv_fds(control, 1, len(self._running))
+        self._control = None
+        for each, number in zip(self._running, numbers, strict=True):
+            listener = socket.socket(fileno=number)
+            listener.setblocking(False)
+            self._listening.append(await asyncio.start_server(_relay_to(each), sock=listener))
+
+    async def end(self) -> None:
+        """Ends all; nothing is left on the host."""
+        for server in self._listening:
+            server.close()
+        if self._control is not None:
+            self._control.close()
+        await asyncio.gather(*(each.end() for each in self._running))
+
+
+def find_program(server: Server) -> Path:
+    """The newest installed program of a server. Raises `CannotVerifyError` where there is none."""
+    found = [path for folder in server.folders for path in Path("/").glob(f"{folder[1:]}/{server.program}")]
+    if not found:
+        raise CannotVerifyError(
+            f"{server.title} is not installed, and `sandbox.services` names it.",
+            remedy=f"Install it (on Debian: `apt-get install {server.package}`), or remove it from the setting.",
+        )
+    return max(found, key=lambda path: [int(word) for word in re.findall(r"\d+", str(path))])
+
+
+async def _start(program: str, service: Service) -> Running:
+    server = SERVERS[service.kind]
+    found = find_program(server)
+    descriptors: list[int] = []
+    values = (service.user, service.password, service.database)
+    user, password, database = (value if _NAME.fullmatch(value) else service.kind for value in values)
+    variables = {
+        "BIN": str(found.parent), "PORT": str(service.port), "ACCOUNT": user, "PASSWORD": password,
+        "DATABASE": database, "HOME": "/data", "LC_ALL": "C", "PATH": "/usr/bin:/bin:/usr/sbin:/sbin",
+    }  # fmt: skip
+    try:
+        argv = open_arguments([program, *_arguments(variables), "/bin/sh", "-ec", server.script], descriptors)
+        process = await asyncio.create_subprocess_exec(
+            *argv,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+            pass_fds=descriptors,
+            start_new_session=True,
+            env={},
+            cwd="/",
+        )
+    finally:
+        for number in descriptors:
+            os.close(number)
+    assert process.stderr is not None
+    return Running(service=service, process=process, reading=asyncio.create_task(_read_end(process.stderr)))
+
+
+def _arguments(variables: Mapping[str, str]) -> list[str | bytes]:
+    """Bubblewrap's arguments for a server: the system read-only, its data in memory, no network."""
+    account = f"service:x:{ACCOUNT}:{ACCOUNT}::/data:/bin/sh\n".encode()
+    arguments: list[str | bytes] = ["--unshare-all", "--die-with-parent", "--new-session", "--clearenv"]
+    arguments += ["--uid", str(ACCOUNT), "--gid", str(ACCOUNT), "--ro-bind", "/usr", "/usr"]
+    for folder in ("/bin", "/sbin", "/lib", "/lib64"):
+        if Path(folder).is_symlink():
+            arguments += ["--symlink", os.readlink(folder), folder]  # noqa: PTH115 - as it is written
+        elif Path(folder).exists():
+            arguments += ["--ro-bind", folder, folder]
+    for path in ("/etc/ld.so.cache", "/etc/alternatives", "/etc/mysql"):
+        arguments += ["--ro-bind-try", path, path]
+    arguments += ["--ro-bind-data", account, "/etc/passwd", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]  # noqa: S108
+    arguments += ["--size", str(DISK), "--tmpfs", "/data", "--tmpfs", "/service", "--chdir", "/data"]
+    if (filters := _seccomp.program()) is not None:
+        arguments += ["--seccomp", filters]
+    for name, value in variables.items():
+        arguments += ["--setenv", name, value]
+    return arguments
+
+
+async def _read_end(stream: asyncio.StreamReader) -> bytes:
+    """Reads until the stream ends; returns the last part."""
+    kept = b""
+    while data := await stream.read(4096):
+        kept = (kept + data)[-4096:]
+    return kept
+
+
+def _relay_to(running: Running) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
+    async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            their_reader, their_writer = await asyncio.open_unix_connection(running.address)
+        except OSError:
+            writer.transport.abort()
+            return
+        await asyncio.gather(_pass_on(reader, their_writer), _pass_on(their_reader, writer))
+
+    return relay
+
+
+async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with contextlib.suppress(OSError):
+        while data := await reader.read(1 << 16):
+            writer.write(data)
+            await writer.drain()
+    writer.close()
+
+
+def refuse(spec: SandboxSpec, name: str) -> None:
+    """Raises `CannotVerifyError` for a back end that starts no services, where some are wanted."""
+    if spec.services:
+        raise CannotVerifyError(
+            f"`sandbox.services` does not work with {name}.",
+            remedy='Use bubblewrap: sandbox.kind = "bubblewrap", or remove the setting.',
+        )

@@ -1,0 +1,65 @@
+"""Ports, accounts and variables of services, as the files of a project name them."""
+
+from __future__ import annotations
+
+import pytest
+
+from greenloop.core.errors import SettingsError
+from greenloop.project.services import find_services, setting_for
+from greenloop_sandbox import Service
+
+COMPOSE = "services:\n  db:\n    environment:\n      POSTGRES_USER: shop\n      POSTGRES_PASSWORD: secret\n      POSTGRES_DB: goods\n"
+SETTINGS = (
+    'import os\nHOST = os.environ["POSTGRES_HOST"]\nURL = os.getenv("DATABASE_URL")\nCACHE = os.environ["REDIS_URL"]\n'
+)
+
+
+def test_a_compose_file_names_the_account_and_the_code_the_variables(tmp_path):
+    (tmp_path / "compose.yaml").write_text(COMPOSE)
+    (tmp_path / "settings.py").write_text(SETTINGS)
+    services, variables = find_services(tmp_path, ["postgres", "redis"])
+    assert services == (
+        Service(kind="postgres", port=5432, user="shop", password="secret", database="goods"),
+        Service(kind="redis", port=6379, database="0"),
+    )
+    assert variables["POSTGRES_HOST"] == "127.0.0.1"
+    assert variables["DATABASE_URL"] == "postgresql://shop:secret@127.0.0.1:5432/goods"
+    assert variables["REDIS_URL"] == "redis://127.0.0.1:6379/0"
+    assert "PGHOST" not in variables  # nothing reads it
+
+
+@pytest.mark.parametrize(
+    ("address", "port", "variable"),
+    [
+        (
+            "postgresql+asyncpg://me:pw@localhost:5544/mine",
+            5544,
+            "postgresql+asyncpg://me:pw@127.0.0.1:5544/mine",
+        ),
+        ("postgres://me:pw@db:6000/mine", 5432, "postgres://me:pw@127.0.0.1:5432/mine"),
+        ("postgresql://me:pw@localhost:port/mine", 5432, "postgresql://me:pw@127.0.0.1:5432/mine"),
+    ],
+)
+def test_an_address_in_the_code_names_all(tmp_path, address, port, variable):
+    (tmp_path / "conftest.py").write_text(f'URL = os.environ.get("DATABASE_URL", "{address}")\n')
+    (service,), variables = find_services(tmp_path, ["postgres"])
+    assert (service.port, service.user, service.database) == (port, "me", "mine")
+    assert variables == {"DATABASE_URL": variable}
+
+
+def test_without_the_setting_nothing_is_read(tmp_path):
+    assert find_services(tmp_path / "gone", []) == ((), {})
+
+
+def test_an_unknown_service_is_refused_with_those_that_are_known(tmp_path):
+    with pytest.raises(SettingsError, match="does not know 'oracle'") as raised:
+        find_services(tmp_path, ["oracle"])
+    assert raised.value.remedy == "It knows postgres, redis, mysql."
+
+
+@pytest.mark.parametrize(
+    ("title", "setting"),
+    [("PostgreSQL at localhost:5432", 'sandbox.services = ["postgres"]'), ("Kafka at localhost:9092", "")],
+)
+def test_the_setting_is_named_for_a_service_that_can_be_started(title, setting):
+    assert setting_for(title) == setting
