@@ -37,8 +37,7 @@ class Progress:
         """The evidence for a pass, as far as the time sufficed to prove it."""
         verdict, inputs = self.verdict, self.inputs
         if not self.has_run_all:
-            unknown = len(inputs.unmeasured)
-            verdict = replace(verdict, left_out=verdict.left_out + unknown, first_left_out=unknown)
+            verdict = replace(verdict, related=verdict.related.without(len(inputs.unmeasured), late=True))
         passed = [result.id for result in verdict.cases if result.passed]
         proofs = self.proofs or Proofs(unproven=dict.fromkeys(passed, NO_TIME))
         found = gather(inputs, verdict, self.sandbox, proofs)
@@ -47,7 +46,7 @@ class Progress:
 
 def gather(inputs: VerificationInputs, verdict: Verdict, sandbox: str, proofs: Proofs) -> Evidence:
     """Counts the evidence for a pass."""
-    problem = inputs.problem
+    problem, related = inputs.problem, verdict.related
     outcomes = [inputs.outcomes.get(case) for case in problem.neighbours]
     users = {case.id for case in problem.spec.cases if case.provenance in USER_PROVENANCES}
     return Evidence(
@@ -55,14 +54,14 @@ def gather(inputs: VerificationInputs, verdict: Verdict, sandbox: str, proofs: P
         network=inputs.network,
         cases=count_cases(problem.spec, verdict),
         neighbours_unchanged=outcomes.count("passed")
-        - verdict.unaffected
-        - (verdict.left_out - verdict.first_left_out)
-        + verdict.first_passes
+        - related.unaffected
+        - (related.left_out - related.late_left_out)
+        + related.late_passes
         - len(verdict.flaky),
-        neighbours_not_affected=verdict.unaffected,
+        neighbours_not_affected=related.unaffected,
         neighbours_already_failing=sum(outcome in {"failed", "error", "missing"} for outcome in outcomes)
-        + verdict.first_failures,
-        neighbours_left_out=verdict.left_out,
+        + related.late_failures,
+        neighbours_left_out=related.left_out,
         neighbours_flaky=len(verdict.flaky),
         proofs={case: (APART, WITH_WRONG_RESULTS) if more else (APART,) for case, more in proofs.proven.items()},
         unproven={case: reason for case, reason in proofs.unproven.items() if case in users},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -37,6 +37,25 @@ class ErrorGroup(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
+class RelatedCounts:
+    """Numbers of related tests: `left_out` had no time, `unaffected` cannot notice the change.
+
+    Of those that the baseline did not get to `late_passes` pass, `late_failures` fail with the user's own code too, and
+    `late_left_out` had no time again.
+    """
+
+    left_out: int = 0
+    unaffected: int = 0
+    late_passes: int = 0
+    late_failures: int = 0
+    late_left_out: int = 0
+
+    def without(self, count: int, *, late: bool = False) -> RelatedCounts:
+        """Returns the counts with so many more that had no time."""
+        return replace(self, left_out=self.left_out + count, late_left_out=count if late else self.late_left_out)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Verdict:
     """The judgement on an execution: target cases and neighbours.
 
@@ -44,9 +63,7 @@ class Verdict:
     neighbours that newly fail; `flaky` are ids of neighbours that failed and passed when run again; `still_red` are
     neighbours in the target's files that failed before the change, which can affect them, and still do, and those that
     fail for the same cause and that it cannot affect; `turned_green` are neighbours that failed before it and pass.
-    Counts of other neighbours: `left_out` had no time, `unaffected` cannot notice the change. Of those that the
-    baseline did not get to `first_passes` pass, `first_failures` fail with the user's own code too, `first_left_out`
-    had no time again.
+    `related` counts other neighbours.
     `data` has, by the name of a requirement, what it found out; only the requirement itself reads and shows it.
     `reason` is one sentence where the cases do not tell everything (kill reason, tampering, missing package).
     """
@@ -57,11 +74,7 @@ class Verdict:
     flaky: tuple[str, ...] = ()
     still_red: tuple[str, ...] = ()
     turned_green: tuple[str, ...] = ()
-    left_out: int = 0
-    unaffected: int = 0
-    first_passes: int = 0
-    first_failures: int = 0
-    first_left_out: int = 0
+    related: RelatedCounts = field(default_factory=RelatedCounts)
     reason: str = ""
     output: str = ""
     seconds: float = 0.0

@@ -59,7 +59,7 @@ async def run_related(
             continue
         if end <= verdict.seconds:
             left_out = sum(inputs.outcomes.get(case) == "passed" for case in cases)
-            return replace(verdict, left_out=verdict.left_out + left_out)
+            return replace(verdict, related=verdict.related.without(left_out))
         run = replace(select(test_run, cases), seconds=end - verdict.seconds, case_seconds=limit)
         verdict = await _run_and_repeat(inputs, session, verdict, run, cases, every)
     return verdict
@@ -75,7 +75,7 @@ async def _run_and_repeat(
 ) -> Verdict:
     """Runs these related tests; a few of those that fail are repeated, for one is enough to refuse the candidate."""
     verdict, failing, left_out = await _run_once(inputs, session, verdict, run, cases)
-    verdict = replace(verdict, left_out=verdict.left_out + left_out)
+    verdict = replace(verdict, related=verdict.related.without(left_out))
     first, others = failing[:REPEATED], failing[REPEATED:]
     while verdict.status is Status.PASSED and first:
         repeated = tuple(case.id for case in first)
@@ -148,7 +148,7 @@ def count_unaffected(inputs: VerificationInputs, verdict: Verdict, related: Coll
     """
     unaffected = sum(inputs.outcomes.get(case) == "passed" for case in {*inputs.problem.neighbours} - {*related})
     unreached = tuple(case for case in inputs.problem.siblings if case not in related)
-    return replace(verdict, unaffected=unaffected, still_red=unreached)
+    return replace(verdict, related=replace(verdict.related, unaffected=unaffected), still_red=unreached)
 
 
 def compare_failures(inputs: VerificationInputs, verdict: Verdict, execution: Execution) -> Verdict:

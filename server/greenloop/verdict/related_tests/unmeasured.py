@@ -54,7 +54,7 @@ async def run_unmeasured(
         return verdict
     time = _Time(usual=inputs.suite_seconds - spent, most=left - RESERVE, began=monotonic())
     if inputs.own is None or time.left(0, len(cases)) <= 0:
-        return replace(verdict, left_out=verdict.left_out + len(cases), first_left_out=len(cases))
+        return replace(verdict, related=verdict.related.without(len(cases), late=True))
     run = replace(inputs.test_run(files), case_seconds=inputs.limits.seconds)
     tests = _UnmeasuredTests(
         inputs=inputs,
@@ -134,10 +134,11 @@ class _UnmeasuredTests:
             verdict,
             seconds=verdict.seconds + monotonic() - began,
             flaky=(*verdict.flaky, *self.flaky),
-            first_passes=self.passed + len(self.flaky),
-            first_failures=self.failed_before,
-            left_out=verdict.left_out + left_out,
-            first_left_out=left_out,
+            related=replace(
+                verdict.related.without(left_out, late=True),
+                late_passes=self.passed + len(self.flaky),
+                late_failures=self.failed_before,
+            ),
         )
 
     async def _open_more(self) -> None:

@@ -100,7 +100,7 @@ async def test_those_that_no_time_is_left_for_are_counted():
     short = replace(inputs(MANY), suite_seconds=1.0)
     passed = Verdict(status=Status.PASSED)
     verdict = await run_related(short, session, passed, TestRun(selectors=()), {})  # type: ignore[arg-type]
-    assert (session.asked, verdict.left_out) == ([NEAREST], len(MANY) - NEAREST)
+    assert (session.asked, verdict.related.left_out) == ([NEAREST], len(MANY) - NEAREST)
 
 
 async def test_what_failed_before_turns_green_or_stays_red():

@@ -40,8 +40,8 @@ async def judge_unmeasured(session: TwoCodes, *cases: str, left: float = 600.0, 
 async def test_however_many_fail_as_before_none_is_said_not_to_have_run():
     failing = {*MANY[:40]}
     verdict = await judge_unmeasured(TwoCodes({"t.py": MANY}, failing, failing), *MANY)
-    assert (verdict.status, verdict.first_failures, verdict.left_out) == (Status.PASSED, 40, 0)
-    assert verdict.first_passes == len(MANY) - 40
+    assert (verdict.status, verdict.related.late_failures, verdict.related.left_out) == (Status.PASSED, 40, 0)
+    assert verdict.related.late_passes == len(MANY) - 40
 
 
 async def test_one_that_fails_only_now_among_many_that_failed_before_is_found():
@@ -55,19 +55,19 @@ async def test_behind_a_full_report_it_goes_on():
     verdict = await judge_unmeasured(session, "t.py")
     assert [result.id for result in verdict.collateral] == [MANY[-2]]
     verdict = await judge_unmeasured(TwoCodes({"t.py": MANY}, set(), set(), most=30), "t.py")
-    assert (verdict.first_passes, verdict.left_out) == (len(MANY), 0)
+    assert (verdict.related.late_passes, verdict.related.left_out) == (len(MANY), 0)
 
 
 async def test_a_file_without_tests_is_not_said_not_to_have_run():
     verdict = await judge_unmeasured(TwoCodes({"t.py": MANY, "empty.py": ()}, set(), set()), "t.py", "empty.py")
-    assert (verdict.first_passes, verdict.left_out) == (len(MANY), 0)
+    assert (verdict.related.late_passes, verdict.related.left_out) == (len(MANY), 0)
 
 
 async def test_a_file_that_could_never_be_collected_failed_before():
     broken = {"u.py"}
     session = TwoCodes({"t.py": MANY, "u.py": ("u.py::test",)}, broken, broken)
     verdict = await judge_unmeasured(session, "t.py", "u.py")
-    assert (verdict.status, verdict.first_failures, verdict.left_out) == (Status.PASSED, 1, 0)
+    assert (verdict.status, verdict.related.late_failures, verdict.related.left_out) == (Status.PASSED, 1, 0)
 
 
 async def test_a_file_that_can_no_longer_be_collected_speaks_against_the_candidate():
@@ -135,22 +135,22 @@ async def test_more_than_the_usual_time_is_taken_where_it_suffices_for_all(clock
     usual = inputs().suite_seconds
     session = SlowTests(clock, 2 * usual / len(MANY), set())
     verdict = await judge_unmeasured(session, *MANY, left=3 * usual + RESERVE)
-    assert (verdict.first_passes, verdict.left_out) == (len(MANY), 0)
+    assert (verdict.related.late_passes, verdict.related.left_out) == (len(MANY), 0)
 
 
 async def test_no_more_than_the_usual_time_is_taken_where_it_would_not_suffice(clock):
     usual = inputs().suite_seconds
     session = SlowTests(clock, 4 * usual / len(MANY), set())
     verdict = await judge_unmeasured(session, *MANY, left=3 * usual + RESERVE)
-    assert verdict.first_left_out == len(MANY) - verdict.first_passes
-    assert len(MANY) / 5 < verdict.first_passes <= len(MANY) / 4
+    assert verdict.related.late_left_out == len(MANY) - verdict.related.late_passes
+    assert len(MANY) / 5 < verdict.related.late_passes <= len(MANY) / 4
     assert clock.now <= usual
 
 
 async def test_the_time_of_the_run_is_kept(clock):
     session = SlowTests(clock, 1.0, set())
     verdict = await judge_unmeasured(session, *MANY, left=30.0 + RESERVE)
-    assert (clock.now, verdict.first_passes, verdict.first_left_out) == (30.0, 30, len(MANY) - 30)
+    assert (clock.now, verdict.related.late_passes, verdict.related.late_left_out) == (30.0, 30, len(MANY) - 30)
 
 
 class WaitingTests(TwoCodes):
@@ -193,7 +193,7 @@ def processors(monkeypatch: pytest.MonkeyPatch) -> int:
 async def test_many_run_in_a_sandbox_for_each_processor(processors):
     session = WaitingTests(set(), processors)
     verdict = await judge_unmeasured(session, *MANY)
-    assert (verdict.first_passes, verdict.left_out) == (len(MANY), 0)
+    assert (verdict.related.late_passes, verdict.related.left_out) == (len(MANY), 0)
     assert sorted(session.asked) == sorted(MANY)
     assert session.closed == processors - 1
 
