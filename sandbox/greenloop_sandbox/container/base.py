@@ -65,7 +65,7 @@ def has_image(engine: Engine, name: str) -> bool:
 
 
 def build_obstacle(version: tuple[int, int]) -> str:
-    """Why no base image can be built on this machine; empty when one can."""
+    """The reason that no base image can be built on this machine; empty if one can."""
     if version not in SUITES:
         return f"greenloop has no recipe for Python {version[0]}.{version[1]}"
     missing = [tool for tool in ("debootstrap", "unshare", "tar") if not tool_path(tool)]

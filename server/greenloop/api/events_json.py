@@ -24,7 +24,7 @@ from greenloop.core.events import (
     Token,
 )
 from greenloop.core.records.attempt import Attempt, Look
-from greenloop.core.records.outcome import Noticed, Outcome, StopReason, Verified
+from greenloop.core.records.outcome import Evidence, Noticed, Outcome, StopReason, Verified
 from greenloop.core.records.spec import Case, Region
 from greenloop.core.records.usage import Estimate, Quantiles, Usage
 from greenloop.core.requirements import show
@@ -111,7 +111,7 @@ def finished_object(outcome: Outcome, *, applied: bool = False) -> dict[str, Any
         "usage": usage_object(outcome.usage),
         "withdrawn": usage_object(outcome.withdrawn) if outcome.withdrawn.tokens else None,
         "notes": list(list_notes(outcome)),
-        "evidence": {**to_json(outcome.evidence), "gain": None, **_data_by_key(outcome.evidence.data)},
+        "evidence": _evidence_object(outcome.evidence),
         **_measured_objects(outcome.evidence.data, describe_improvement(outcome.evidence)),
         "remedy": "",
     }
@@ -245,6 +245,12 @@ def _look_object(look: Look) -> dict[str, Any]:
         "summary": look.summary,
         "seconds": look.seconds,
     }
+
+
+def _evidence_object(evidence: Evidence) -> dict[str, Any]:
+    """Its fields, with the data of each requirement under that requirement's key."""
+    fields = {key: value for key, value in to_json(evidence).items() if key != "data"}
+    return {**fields, "gain": None, **_data_by_key(evidence.data)}
 
 
 def _data_by_key(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -64,7 +64,7 @@ def compose(notebook: Notebook, last: int) -> Composed:
     ]
     if module:
         module[0] = "; ".join(preamble)
-    return Composed(notebook=notebook, last=last, module=_joined(module), tests=_joined(tests))
+    return Composed(notebook=notebook, last=last, module=_join(module), tests=_join(tests))
 
 
 def last_cell_run(notebook: Notebook, module: str) -> int | None:
@@ -72,7 +72,7 @@ def last_cell_run(notebook: Notebook, module: str) -> int | None:
     return next((n for n in range(len(notebook.cells)) if compose(notebook, n).module == module), None)
 
 
-def _joined(rows: Sequence[str]) -> str:
+def _join(rows: Sequence[str]) -> str:
     return "".join(row + "\n" for row in rows)
 
 

@@ -40,13 +40,13 @@ def uri_from_path(path: str | os.PathLike[str], *, windows: bool = os.name == "n
         text = text.replace("\\", "/")
         text = re.sub(r"^//[?.]/(?:UNC/)?", lambda match: "//" if "UNC" in match[0] else "", text)
         if text.startswith("//"):
-            return "file:" + _quoted(text)
+            return "file:" + _quote(text)
         if drive := _DRIVE.match(text):
-            return f"file:///{drive[1].upper()}:" + _quoted(text[drive.end() :] or "/")
+            return f"file:///{drive[1].upper()}:" + _quote(text[drive.end() :] or "/")
     if not text.startswith("/"):
         raise ValueError(f"'{path}' is not an absolute path")
-    return "file://" + _quoted(text)
+    return "file://" + _quote(text)
 
 
-def _quoted(path: str) -> str:
+def _quote(path: str) -> str:
     return quote(path.encode("utf-8", "surrogateescape"), safe="/-._~!$&'()*+,;=:@")

@@ -97,10 +97,10 @@ def _table_cuts(table: ast.List | ast.Tuple | ast.Set, words: set[str], parsed: 
         stands_alone = table.lineno - parsed.shift < first and last < (table.end_lineno or 0) - parsed.shift
         if number not in kept and stands_alone and not shares_line:
             left_out.append((first, last))
-    return [_Cut(start=first, end=last, note=f"{margin}# … other cases") for first, last in _joined(left_out)]
+    return [_Cut(start=first, end=last, note=f"{margin}# … other cases") for first, last in _join(left_out)]
 
 
-def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def _join(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """The spans of lines, in order; those that follow one another are one."""
     result: list[tuple[int, int]] = []
     for first, last in spans:
@@ -127,7 +127,7 @@ def around_lines(code: str, lines: Sequence[int], longest: int = LONGEST_FUNCTIO
     for first, last in _units(function, parsed):
         if not kept.isdisjoint(range(first, last + 1)):
             kept |= {*range(first, last + 1)}
-    left_out = _joined((number, number) for number in range(1, len(rows) + 1) if number not in kept)
+    left_out = _join((number, number) for number in range(1, len(rows) + 1) if number not in kept)
     notes = (f"{indentation_of(rows[first - 1])}# … {last - first + 1} lines" for first, last in left_out)
     return _apply(
         code,

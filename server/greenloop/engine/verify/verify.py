@@ -277,7 +277,7 @@ async def _accept(
     context.report_left(execution.seconds + max(LEAST, execution.seconds))
     revision = context.revision
     tests = context.texts(case.path for case in spec.cases if case.path in revision.trusted)
-    own = {**dict.fromkeys(revision.new_code), **_decoded(revision.old_code)}
+    own = {**dict.fromkeys(revision.new_code), **_decode(revision.old_code)}
     problem = Problem(root=context.place.root, spec=spec, regions=(), originals={}, files=tests)
     limits = replace(context.place.limits, seconds=context.seconds)
     verifier = Verifier(
@@ -293,7 +293,7 @@ async def _accept(
     return verdict, verifier.state.evidence if verdict.status is Status.PASSED else None
 
 
-def _decoded(files: Mapping[str, bytes]) -> dict[str, str]:
+def _decode(files: Mapping[str, bytes]) -> dict[str, str]:
     return {path: sources.decode(data) for path, data in files.items() if path.endswith(".py")}
 
 

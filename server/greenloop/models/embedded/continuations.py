@@ -61,7 +61,7 @@ async def best_texts(write: Write, cut: Cut, *, count: int, avoid: str) -> list[
     `write` continues a beginning greedily; it returns the whole text, and the steps after the beginning.
     `cut` returns the part of a text that counts, and whether more text would change nothing.
     """
-    search = _Search(known={_squeezed(avoid)})
+    search = _Search(known={_squeeze(avoid)})
     text, steps = await write(Beginning())
     first = cut(text)[0]
     search.add(first)
@@ -88,8 +88,8 @@ class _Search:
     _order: Any = field(default_factory=numbers)
 
     def add(self, text: str) -> None:
-        if _squeezed(text) and _squeezed(text) not in self.known:
-            self.known.add(_squeezed(text))
+        if _squeeze(text) and _squeeze(text) not in self.known:
+            self.known.add(_squeeze(text))
             self.found.append(text)
 
     def branch(self, beginning: Beginning, steps: Sequence[Step]) -> None:
@@ -104,7 +104,7 @@ class _Search:
             beginning = beginning.extended(step.token)
 
 
-def _squeezed(text: str) -> str:
+def _squeeze(text: str) -> str:
     return "".join(text.split())
 
 

@@ -82,14 +82,14 @@ def _values(file: BinaryIO) -> dict[str, Any]:
     if file.read(4) != b"GGUF" or _number(file, "I") not in {2, 3}:
         raise _NoHeaderError
     _tensors, count = _number(file, "Q"), _number(file, "Q")
-    return {_string(file): _value(file, int(_number(file, "I"))) for _ in range(_bounded(count))}
+    return {_string(file): _value(file, int(_number(file, "I"))) for _ in range(_limit(count))}
 
 
 def _value(file: BinaryIO, kind: int) -> Any:
     if kind == STRING:
         return _string(file)
     if kind == ARRAY:
-        of, length = int(_number(file, "I")), _bounded(_number(file, "Q"))
+        of, length = int(_number(file, "I")), _limit(_number(file, "Q"))
         if of in SCALARS:
             return list(_unpack(file, f"<{length}{SCALARS[of]}"))
         return [_value(file, of) for _ in range(length)]
@@ -99,7 +99,7 @@ def _value(file: BinaryIO, kind: int) -> Any:
 
 
 def _string(file: BinaryIO) -> str:
-    length = _bounded(_number(file, "Q"))
+    length = _limit(_number(file, "Q"))
     return _read(file, length).decode("utf-8", "replace")
 
 
@@ -118,7 +118,7 @@ def _read(file: BinaryIO, length: int) -> bytes:
     return data
 
 
-def _bounded(count: int) -> int:
+def _limit(count: int) -> int:
     if count > LONGEST:
         raise _NoHeaderError
     return count

@@ -83,13 +83,13 @@ def _refusal(model: EmbeddedModel, response: httpx.Response) -> str:
     elif response.status_code != httpx.codes.OK or response.headers.get("Content-Length") != str(model.size):
         # A network with a sign-in page answers everything with it.
         return f"the hub answered {response.status_code}"
-    if _stated(response)[1] not in ("", model.sha256):
+    if _read_statement(response)[1] not in ("", model.sha256):
         return "the file on the hub has a different hash"
     return ""
 
 
 def _stated_model(model: EmbeddedModel, response: httpx.Response) -> EmbeddedModel:
-    size, sha256 = _stated(response)
+    size, sha256 = _read_statement(response)
     if not size:
         raise ModelError(
             f"{model.name} cannot be downloaded: the hub states no size and hash of {model.file} "
@@ -99,7 +99,7 @@ def _stated_model(model: EmbeddedModel, response: httpx.Response) -> EmbeddedMod
     return replace(model, size=size, sha256=sha256)
 
 
-def _stated(response: httpx.Response) -> tuple[int, str]:
+def _read_statement(response: httpx.Response) -> tuple[int, str]:
     """The size and the SHA-256 that the hub states of a large file, before it redirects to where the file is."""
     for each in (*response.history, response):
         sha256 = each.headers.get("X-Linked-Etag", "").strip('"').lower()
