@@ -1,10 +1,11 @@
 """Compares real projects: does every test have the same outcome in the sandbox as on the host?
 
-Run: python lab/benchmarks/parity.py [--cache FOLDER] [--only NAME ...] [--document FILE] [--report]
+Run: python lab/benchmarks/parity.py [--list FILE] [--cache FOLDER] [--only NAME ...] [--document FILE] [--report]
 
-parity.toml lists the projects. Each is unpacked from its source archive and installed, editable, in a virtual
-environment of its own; then its whole suite runs twice on the host (a test that differs there is flaky) and, where
-it is short, twice in the back end that greenloop chooses: a second run may use what the first has learnt.
+parity.toml lists the projects, parity_kinds.toml more of them. Each is unpacked from its source archive and installed,
+editable, in a virtual environment of its own; then its whole suite runs twice on the host (a test that differs there is
+flaky) and, where it is short, twice in the back end that greenloop chooses: a second run may use what the first has
+learnt.
 The result of each project is kept, so that some can be run again. Exit status 1: a project differs by more than 1 %, or
 a difference has no name.
 """
@@ -64,8 +65,8 @@ def prepare_project(project: Project, cache: Path) -> Path:
         return folder
     shutil.rmtree(folder.parent, ignore_errors=True)
     folder.parent.mkdir(parents=True)
-    fetch = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:", "-d", folder.parent]
-    _run_quietly([*fetch, f"{project.name}=={project.version}"])
+    download = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", folder.parent]
+    _run_quietly([*download, "--no-binary", project.name, f"{project.name}=={project.version}"])
     with tarfile.open(next(folder.parent.glob("*.tar.gz"))) as archive:
         archive.extractall(folder.parent / "unpacked", filter="data")
     next((folder.parent / "unpacked").iterdir()).rename(folder)
@@ -212,15 +213,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     default = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "greenloop" / "parity"
     parser.add_argument("--cache", type=Path, default=default, help="where projects are unpacked and installed")
+    parser.add_argument("--list", default="parity.toml", help="the list of projects, a file of this folder")
     parser.add_argument("--only", nargs="*", help="names of projects; the others are left out")
     parser.add_argument("--document", type=Path, help="a file whose part between the two marks is replaced")
     parser.add_argument("--prepare", action="store_true", help="only unpack and install")
     parser.add_argument("--report", action="store_true", help="run nothing; the table of the last results")
     options = parser.parse_args()
-    listed = tomllib.loads((HERE / "parity.toml").read_text(encoding="utf-8"))["project"]
+    listed = tomllib.loads((HERE / options.list).read_text(encoding="utf-8"))["project"]
     projects = [Project(**{**entry, "tests": tuple(entry["tests"])}) for entry in listed]
     if options.only and (unknown := set(options.only) - {project.name for project in projects}):
-        parser.error(f"parity.toml has no project {min(unknown)}")
+        parser.error(f"{options.list} has no project {min(unknown)}")
     options.cache.mkdir(parents=True, exist_ok=True)
     for project in projects:
         if options.report or (options.only and project.name not in options.only):

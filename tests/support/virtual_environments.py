@@ -30,5 +30,6 @@ def make_venv(folder, *, version=VERSION, home=HOME, key="version", extra="", py
     return folder
 
 
-def find_environment(root, environ=None, **settings):
-    return interpreters.find_environment(root, Settings(**settings), environ={**NOTHING, **(environ or {})})
+def find_environment(root, environ=None, tests=(), **settings):
+    environ = {**NOTHING, **(environ or {})}
+    return interpreters.find_environment(root, Settings(**settings), environ=environ, tests=tests)

@@ -34,7 +34,7 @@ async def reverify(problem: Problem, files: Mapping[str, bytes], *, settings: Se
 
     Runs the related tests over the user's own code again first, since that code may have changed.
     """
-    sandbox, place = await choose_sandbox(problem.root, settings)
+    sandbox, place = await choose_sandbox(problem.root, settings, tests=problem.spec.selectors)
     results = case_results(await run_own_code(problem, problem.buffers, sandbox, place, settings.suite.seconds))
     outcomes = {result.id: result.outcome for result in results if result.outcome != "missing"}
     outcomes = {case: outcome for case, outcome in outcomes.items() if case in problem.neighbours}
@@ -144,7 +144,7 @@ async def measure_strength(
     candidate = outcome.attempts[outcome.best].candidate if outcome.best is not None else None
     if candidate is None or not outcome.solved:
         raise UsageError("There is no solved result to measure the tests on.", remedy="Run it first.")
-    sandbox, place = await choose_sandbox(problem.root, settings, report_status)
+    sandbox, place = await choose_sandbox(problem.root, settings, report_status, problem.spec.selectors)
     verifier = past_run_verifier(problem, {}, sandbox=sandbox, place=place, settings=settings)
     texts = compose(problem, candidate)
     inputs, related = verifier.inputs, fit_selectors(problem.neighbours)

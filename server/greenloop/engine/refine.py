@@ -121,7 +121,9 @@ async def refine(
     models = harness.models if harness else Models(settings=settings, override=model, factory=opener)
     await models.check()
     async with heartbeat(report_status) as beating:
-        place = await build_sandbox_spec(root, settings, beating.report, harness.variables if harness else None)
+        variables = harness.variables if harness else None
+        tests = [target if isinstance(target, str) else target.path]
+        place = await build_sandbox_spec(root, settings, beating.report, variables, tests=tests)
         shared_pool = pool or SandboxPool()
         watch = Stopwatch()
         async with before_search(deadline):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -22,13 +22,16 @@ def ignore_status(_text: str) -> None:
 
 
 async def choose_sandbox(
-    root: Path, settings: Settings, report_status: Callable[[str], None] = ignore_status
+    root: Path,
+    settings: Settings,
+    report_status: Callable[[str], None] = ignore_status,
+    tests: Sequence[str] = (),
 ) -> tuple[Sandbox, SandboxSpec]:
     """Returns the first sandbox that passes its self-test, and its spec.
 
     Raises `CannotVerifyError` with the remedy of each where none does.
     """
-    place = await build_sandbox_spec(root, settings, report_status)
+    place = await build_sandbox_spec(root, settings, report_status, tests=tests)
     return await sandbox_selection.choose(settings, report_status), place
 
 
@@ -62,13 +65,17 @@ async def build_sandbox_spec(
     settings: Settings,
     report_status: Callable[[str], None] = ignore_status,
     variables: Mapping[str, str] | None = None,
+    tests: Sequence[str] = (),
 ) -> SandboxSpec:
-    """Describes where tests run: the workspace, its interpreter, masked files, limits, variables beyond the settings'.
+    """Describes where these tests run: the workspace, its interpreter, masked files, limits, variables beyond the
+    settings'.
 
     Raises `CannotVerifyError` without an interpreter, `SettingsError` for a service that is not known.
     """
-    environment = await asyncio.to_thread(interpreters.find_environment, root, settings)
+    environment = await asyncio.to_thread(interpreters.find_environment, root, settings, tests=tests)
     report_status(f"tests run with {interpreters.describe_environment(environment, root)}")
+    if other := interpreters.describe_disagreement(environment, root, os.environ):
+        report_status(other)
     services, addresses = await asyncio.to_thread(find_services, root, settings.sandbox.services)
     place = SandboxSpec(
         root=root,

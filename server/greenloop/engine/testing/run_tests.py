@@ -65,7 +65,7 @@ async def run_tests(
     Where a test no longer exists, its whole file runs.
     Raises `CannotVerifyError` where the environment or the sandbox prevents every test from running.
     """
-    place = await build_sandbox_spec(workspace.check_root(root), settings, report_status)
+    place = await build_sandbox_spec(workspace.check_root(root), settings, report_status, tests=selectors)
     run = TestRun(
         selectors=fit_selectors(selectors),
         files=buffers,

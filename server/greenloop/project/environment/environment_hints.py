@@ -9,18 +9,28 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 
 from greenloop.core.text.encoding import read_or_empty
 
 _WINDOWS = os.name == "nt"
+HERE = PurePosixPath()  # the root itself
 
 
-def environment_hints(root: Path, environ: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
-    """Yields folders that may hold the project's environment, each with the name of its source, in order."""
+def environment_hints(
+    root: Path, environ: Mapping[str, str], member: PurePosixPath = HERE
+) -> Iterator[tuple[Path, str]]:
+    """Yields folders that may hold the project's environment, each with the name of its source, in order.
+
+    Those of the `member` of a workspace whose tests run, a path below the root, come first.
+    """
+    for place in (member, *member.parents):
+        if place != HERE:
+            yield from ((each, f"{name} of {place}") for each, name in _virtual(root / place))
     yield from _virtual(root)
     if named := environ.get("UV_PROJECT_ENVIRONMENT"):
         yield root / named, "uv"
@@ -73,6 +83,15 @@ def _project_table(root: Path) -> tuple[dict[str, Any], str]:
     except (OSError, ValueError, AttributeError):
         return {}, ""
     return table, name if isinstance(name, str) else ""
+
+
+def requires_python(root: Path) -> SpecifierSet | None:
+    """The versions of Python that the project asks for; None where it names none that can be read."""
+    named = _project_table(root)[0].get("project", {}).get("requires-python")
+    try:
+        return SpecifierSet(named) if isinstance(named, str) else None
+    except InvalidSpecifier:
+        return None
 
 
 def _poetry(root: Path, environ: Mapping[str, str]) -> list[Path]:

@@ -14,14 +14,19 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from greenloop.core.errors import CannotVerifyError
 from greenloop.project.environment import editable_installs
-from greenloop.project.environment.environment_hints import environment_hints, environments_of_runners
+from greenloop.project.environment.environment_hints import (
+    HERE,
+    environment_hints,
+    environments_of_runners,
+    requires_python,
+)
 from greenloop.project.settings import Settings
 from greenloop_sandbox import Environment
 
@@ -33,14 +38,16 @@ _ASK = (
 _WINDOWS = os.name == "nt"
 
 
-def find_environment(root: Path, settings: Settings, *, environ: Mapping[str, str] | None = None) -> Environment:
+def find_environment(
+    root: Path, settings: Settings, *, environ: Mapping[str, str] | None = None, tests: Sequence[str] = ()
+) -> Environment:
     """The environment of this project: setting `interpreter`, `.venv` or `venv` in the root, VIRTUAL_ENV, `.venv` of
     the repository around it, that of PDM, Poetry, Pipenv, pixi, direnv, conda, Hatch, tox or nox, else `python3` on
-    PATH.
+    PATH. Where all these `tests` are of one member of a workspace with an environment of its own, that is it.
 
     Raises `CannotVerifyError` if there is none, if the chosen one is broken, or if it is older than Python 3.9.
     """
-    chosen = _require_supported(_find(root, settings, os.environ if environ is None else environ))
+    chosen = _require_supported(_find(root, settings, os.environ if environ is None else environ, _member(tests)))
     site_folders = site_packages(chosen.prefix, chosen.version)
     return replace(
         chosen,
@@ -57,12 +64,33 @@ def describe_environment(environment: Environment, root: Path) -> str:
     return f"{shown} (Python {version}{chosen})"
 
 
-def _find(root: Path, settings: Settings, environ: Mapping[str, str]) -> Environment:
+def describe_disagreement(environment: Environment, root: Path, environ: Mapping[str, str]) -> str:
+    """A sentence where the project or the active environment asks for another Python than this; else ""."""
+    wanted = requires_python(root)
+    version = ".".join(map(str, environment.version))
+    if wanted is not None and not any(wanted.contains(f"{version}.{patch}") for patch in (0, 99)):
+        return f"pyproject.toml asks for Python {wanted}, and the tests run with {version}: set 'interpreter'"
+    active = Path(environ.get("VIRTUAL_ENV") or environment.prefix)
+    is_other = active.is_dir() and environment.prefix.is_dir() and not active.samefile(environment.prefix)
+    if is_other and environment.source != "setting" and active.resolve() != Path(sys.prefix).resolve():
+        return f"another environment is active, {active}: to use it, set 'interpreter'"
+    return ""
+
+
+def _member(tests: Sequence[str]) -> PurePosixPath:
+    """The folder below which all of these tests are."""
+    folders = [PurePosixPath(test.partition("::")[0]).parent for test in tests]
+    if not folders or any(folder.is_absolute() or ".." in folder.parts for folder in folders):
+        return HERE
+    return PurePosixPath(os.path.commonpath(folders) or ".")
+
+
+def _find(root: Path, settings: Settings, environ: Mapping[str, str], member: PurePosixPath) -> Environment:
     if settings.interpreter:
         return _find_named(settings.interpreter, root, environ)
     hinted = (
         _read_folder(_without_dots(folder), source, root)
-        for folder, source in environment_hints(root, environ)
+        for folder, source in environment_hints(root, environ, member)
         if not (source == "VIRTUAL_ENV" and _is_hook_environment(folder))
     )
     return next(filter(None, hinted), None) or _find_of_runners(root, environ) or _find_system(root, environ)

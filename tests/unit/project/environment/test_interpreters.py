@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.project.environment.interpreters import describe_environment, has_other_module
+from greenloop.project.environment.interpreters import describe_disagreement, describe_environment, has_other_module
 from greenloop_sandbox import Environment
 from virtual_environments import VERSION, find_environment, make_venv
 
@@ -222,3 +222,34 @@ def test_a_module_of_the_environment(tmp_path, name, data, other):
         has_pytest=True,
     )
     assert has_other_module(environment, name, data) is other
+
+
+def test_each_member_of_a_workspace_may_have_its_own(tmp_path):
+    (tmp_path / ".git").mkdir()
+    around, own = make_venv(tmp_path / ".venv"), make_venv(tmp_path / "packages" / "api" / ".venv")
+    tests = ["packages/api/tests/test_a.py::test_one[a/b]", "packages/api/tests/unit/test_b.py"]
+    found = find_environment(tmp_path, tests=tests)
+    assert (found.prefix, found.source) == (own, ".venv of packages/api")
+    for others in (
+        [],
+        ["packages/core/test_c.py"],
+        [*tests, "packages/core/test_c.py"],
+        ["../x/test_d.py"],
+        ["/etc/x"],
+    ):
+        assert find_environment(tmp_path, tests=others).prefix == around
+
+
+def test_what_asks_for_another_python_is_said(tmp_path):
+    other = make_venv(tmp_path / "other")
+    make_venv(tmp_path / "work" / ".venv")
+    root = tmp_path / "work"
+    found = find_environment(root)
+    assert describe_disagreement(found, root, {}) == ""
+    assert describe_disagreement(found, root, {"VIRTUAL_ENV": str(tmp_path / "gone")}) == ""
+    said = f"another environment is active, {other}: to use it, set 'interpreter'"
+    assert describe_disagreement(found, root, {"VIRTUAL_ENV": str(other)}) == said
+    version = ".".join(map(str, found.version))
+    for wanted, is_said in ((f">={version}", False), (f">={version}.2", False), (">=3.99", True), ("nonsense", False)):
+        (root / "pyproject.toml").write_text(f'[project]\nname = "x"\nrequires-python = "{wanted}"\n')
+        assert bool(describe_disagreement(found, root, {})) is is_said, wanted
