@@ -15,7 +15,7 @@ CANCELLED = 130
 
 HELP = """exit codes:
   0    verified, or already green
-  1    not solved, or solved but not (wholly) verified or with a warning; see --accept
+  1    not solved, only partially verified, or with a warning (see --accept)
   2    the command line or the settings are wrong
   3    cannot verify: no sandbox, no model, a missing package
   130  cancelled

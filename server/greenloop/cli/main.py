@@ -80,8 +80,8 @@ def _parser(words: Sequence[str], installed: Mapping[str, ModuleType]) -> argpar
     """Builds the parser. Only the requested subcommand adds its arguments; the others only need their names."""
     parser = argparse.ArgumentParser(
         prog="greenloop",
-        description="Refine until tests pass: a failing test or a docstring goes in, a verified edit comes out.\n"
-        "Without a command: checks this machine and says what to do next.",
+        description="Refine until tests pass: a failing test or a docstring goes in, a verified\n"
+        "edit comes out. Without a command: checks this machine and says what to do next.",
         epilog=HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -91,7 +91,11 @@ def _parser(words: Sequence[str], installed: Mapping[str, ModuleType]) -> argpar
     requested = next((word for word in words if word in summaries), None)
     for name, summary in summaries.items():
         sub = subparsers.add_parser(
-            name, help=summary, description=summary, epilog=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
+            name,
+            help=summary,
+            description=summary,
+            epilog=HELP if name in JUDGING else None,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         if name == requested:
             (installed.get(name) or _own_command(name)).add_arguments(sub)
@@ -106,13 +110,14 @@ SUMMARIES = {
     "export": "write a run as a file that another machine can verify",
     "serve": "run the language server on standard input and output",
     "doctor": "check what greenloop needs on this machine",
-    "setup": "connect an editor",
+    "setup": "connect an editor or a coding agent",
     "model": "manage the embedded model",
     "history": "show earlier runs and apply their results",
     "stop": "say why an agent ends its turn although its change is not verified",
     "undo": "put back the files that a run wrote",
 }
 LABORATORY = "bench"
+JUDGING = frozenset({"fix", "improve", "verify"})  # whose exit codes say how it went
 
 
 def _close_stdout() -> None:

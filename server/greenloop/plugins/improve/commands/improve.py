@@ -9,7 +9,7 @@ from greenloop.cli.commands import fix
 from greenloop.core.errors import UsageError
 from greenloop.core.records.goal import Aim, Goal, aim_for
 
-SUMMARY = "make a function that passes its tests faster or simpler, or change it as a comment asks"
+SUMMARY = "make passing code faster or smaller, or change it as a comment asks"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
