@@ -166,6 +166,12 @@ async def test_an_error_of_a_type_checker_has_an_action(editor, source, only, co
         assert action["command"]["arguments"] == [{"uri": editor.uri("m.py"), "test": "types:m.py:2"}]
 
 
+async def test_a_type_error_is_refined_at_its_line(editor):
+    await editor.start()
+    assert (await editor.call("greenloop/refine", {"uri": editor.uri("m.py"), "test": "types:m.py:2"}))["solved"]
+    assert (await editor.state())["calls"] == ["types:m.py:2"]
+
+
 async def test_show_attempts_opens_a_report(editor):
     editor.answers["window/showDocument"] = {"success": True}
     await editor.start(model="play:stuck")

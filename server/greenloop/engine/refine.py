@@ -31,7 +31,7 @@ from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.presets import Preset, find_preset
 from greenloop.engine.run import RefineRun
 from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status, open_session
-from greenloop.engine.target_kinds import build_start, describe_others, prepare
+from greenloop.engine.target_kinds import build_start, describe_others
 from greenloop.engine.timing import Stopwatch, TimedSession, heartbeat
 from greenloop.localize.baseline import measure_baseline
 from greenloop.localize.context import BaselineContext
@@ -142,8 +142,10 @@ async def refine(
                 report_status=beating.report,
             )
             if special is not None:
-                start = build_start(special[1], snapshot, timed, place, settings, beating.report)
-                prepared = await prepare(special[0], start, deadline)
+                module, text = special
+                async with before_search(deadline):
+                    prepared = await module.prepare(build_start(text, snapshot, timed, place, settings, beating.report))
+                assert prepared is not None
                 target, snapshot = prepared.target, snapshot.with_text(prepared.target.path, prepared.text)
                 request = replace(request, buffers=snapshot.buffers)
             assert isinstance(target, Target)

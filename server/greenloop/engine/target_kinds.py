@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from greenloop.core import entry_points
-from greenloop.core.deadline import Deadline, before_search
-from greenloop.core.target_kinds import PreparedTarget, TargetStart
+from greenloop.core.target_kinds import TargetStart
 from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status, open_session
 from greenloop.project import workspace
 from greenloop.project.settings import Settings
@@ -35,13 +33,6 @@ def build_start(
         report_status=report_status,
         longest=settings.sandbox.longest,
     )
-
-
-async def prepare(module: Any, start: TargetStart, deadline: Deadline) -> PreparedTarget:
-    """Has a target prepared by the plugin of its kind."""
-    async with before_search(deadline):
-        prepared: PreparedTarget = await module.prepare(start)
-    return prepared
 
 
 async def describe_others(start: TargetStart) -> str:

@@ -250,7 +250,8 @@ class Verifier:
             before = code_before(self.state, self.own_texts, files)
             own = {path: text or "" for path, text in before.texts.items()}
             proofs = await prove(inputs, session, files, before, cases)
-            if self.proved is not None and not self.proved and not inputs.problem.neighbours:
+            has_related = inputs.problem.neighbours or inputs.unmeasured
+            if self.proved is not None and not self.proved and not has_related:
                 proofs = Proofs(unproven=dict.fromkeys(inputs.expected, NOT_RUN))
             progress.proofs = proofs
             if proofs.tampering:
