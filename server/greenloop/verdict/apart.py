@@ -87,8 +87,7 @@ async def prove(
     if not any(path.endswith(".py") for path in files):
         failed = [case for case in cases if inputs.outcomes.get(case) != "passed"]
         same = await runs.passing_with_own_code(failed)
-        proven = {case: () for case in cases if case not in same}
-        return Proofs(proven=proven, unproven=dict.fromkeys(same, OWN_PASSES), vetoed=frozenset(same))
+        return Proofs(unproven=dict.fromkeys(same, OWN_PASSES), vetoed=frozenset(same))
     passes, unproven, suspicious = await _pass_apart(runs, cases)
     vetoed = set(suspicious)
     failing = [case for case in unproven if unproven[case].startswith(FAILS)]
