@@ -10,12 +10,14 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib import metadata
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from greenloop.cli.editors import EDITORS
 
@@ -148,4 +150,21 @@ def test_neovim_starts_the_server_from_the_file_for_its_collection(tmp_path):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_no_page_sends_users_to_an_index_that_has_no_greenloop_yet(page):
     command = r"(?:pip3? install|uvx|pipx (?:run|install)|uv (?:tool|add|pip) \w+|conda install|brew install)(?: -\S+)* [\"']?greenloop(?:\[\w+\])?(?![\w*-])"
-    assert re.findall(command, page.read_text(encoding="utf-8")) == []
+    text = page.read_text(encoding="utf-8")
+    assert re.findall(command, text) == []
+    assert "pypi.org/project/greenloop" not in text
+
+
+def test_a_plain_installation_is_at_most_30_packages():
+    """Without extras; litellm alone brings 40."""
+    needed, waiting = set(), ["greenloop"]
+    while waiting:
+        for text in metadata.requires(waiting.pop()) or ():
+            requirement = Requirement(text)
+            name = canonicalize_name(requirement.name)
+            if name not in needed and (requirement.marker is None or requirement.marker.evaluate({"extra": ""})):
+                needed.add(name)
+                waiting.append(name)
+    assert "httpx" in needed
+    assert len(needed) < 30
+    assert "litellm" not in needed
