@@ -156,7 +156,7 @@ def test_no_page_sends_users_to_an_index_that_has_no_greenloop_yet(page):
 
 
 def test_a_plain_installation_is_at_most_30_packages():
-    """Without extras; litellm alone brings 40."""
+    """Without extras, and without pip, which an environment has already."""
     needed, waiting = set(), ["greenloop"]
     while waiting:
         for text in metadata.requires(waiting.pop()) or ():
@@ -166,5 +166,5 @@ def test_a_plain_installation_is_at_most_30_packages():
                 needed.add(name)
                 waiting.append(name)
     assert "httpx" in needed
-    assert len(needed) < 30
+    assert len(needed - {"pip"}) <= 30
     assert "litellm" not in needed
