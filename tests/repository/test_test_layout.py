@@ -25,6 +25,7 @@ WITHOUT_TESTS = {
     "localize": 2,
     "models": 2,
     "plugins/improve": 2,
+    "plugins/notebooks": 2,
     "project": 13,
     "sandbox": 40,
     "sandboxes": 1,

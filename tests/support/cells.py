@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from greenloop.notebook.layout import Cell, Notebook, module_names
+from greenloop.plugins.notebooks.layout import Cell, Notebook, module_names
 
 
 def cell(source: str, number: int, kind: str = "code") -> dict:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from greenloop.api import health as health
     from greenloop.api import history as history
     from greenloop.api import models as models
-    from greenloop.api import notebook_targets as notebook_targets
     from greenloop.api import session as session
+    from greenloop.api import target_adapters as target_adapters
     from greenloop.api import targets as targets
     from greenloop.api import workspace as workspace
     from greenloop.api.health import DoctorFinding as DoctorFinding
@@ -56,7 +56,7 @@ _MODULES = {
     "generated_tests",
     "history",
     "models",
-    "notebook_targets",
+    "target_adapters",
     "targets",
     "workspace",
 }

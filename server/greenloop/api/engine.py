@@ -5,3 +5,4 @@ from __future__ import annotations
 from greenloop.engine.after_run import reverify
 from greenloop.engine.refine import RefineRequest, refine, warm
 from greenloop.engine.testing.run_tests import prepare, run_tests
+from greenloop.project.environment.faults import Fault

@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from greenloop.api import events_json
-from greenloop.api.notebook_targets import NotebookTarget
-from greenloop.api.notebooks import label_json
 from greenloop.api.result_files import is_accepted, may_write
 from greenloop.api.session import RefineSession, UnsolvedRun, report_lines
 from greenloop.api.settings import Settings
+from greenloop.api.target_adapters import UNADAPTED, Unadapted
 from greenloop.cli import exit_codes, interrupt, render
 from greenloop.cli.errors import print_error, print_warning
 from greenloop.cli.outputs import Fix, Output
@@ -42,7 +41,7 @@ class FixJob:
     root: Path
     settings: Settings
     write_json: Callable[[dict[str, Any]], None] | None
-    notebook: NotebookJob | None = None
+    adapted: Unadapted = UNADAPTED
     aim: Aim | None = None
     outputs: tuple[Output, ...] = ()
     earlier: UnsolvedRun | None = None
@@ -50,35 +49,13 @@ class FixJob:
     fixes: list[Fix] = field(default_factory=list)
     answers: list[str] = field(default_factory=list)
 
-    def label_cells(self, text: str) -> str:
-        """A text for people, with cells in place of files that exist in the sandbox only."""
-        return text if self.notebook is None else self.notebook.prepared.label_cells(text)
-
-
-@dataclass(frozen=True, kw_only=True)
-class NotebookJob:
-    """The notebook of a target, and the text of its file."""
-
-    prepared: NotebookTarget
-    text: str
-
-    def writer_with_cells(
-        self, write_json: Callable[[dict[str, Any]], None] | None
-    ) -> Callable[[dict[str, Any]], None] | None:
-        """`write_json`, with cells in place of files that exist in the sandbox only; a diff stays unchanged."""
-        if write_json is None:
-            return None
-        return lambda value: write_json(
-            label_json(self.prepared.notebook, value) | {name: value[name] for name in value.keys() & {"diff"}}
-        )
-
 
 def finish(job: FixJob, outcome: Outcome, session: RefineSession | None = None) -> int:
     """Shows the outcome, writes the files if wanted and allowed, and returns the exit code."""
     applied = False
     write_error: WorkspaceError | None = None
     original_outcome = outcome
-    outcome = outcome if job.notebook is None else job.notebook.prepared.outcome_by_cell(outcome)
+    outcome = job.adapted.show(outcome)
     if job.write_json is None:
         _show(job, outcome)
     has_problem = session is not None and session.problem is not None
@@ -91,7 +68,7 @@ def finish(job: FixJob, outcome: Outcome, session: RefineSession | None = None) 
         except WorkspaceError as error:
             write_error = error
     for output in job.outputs if is_writable and may_write(outcome, job.arguments.accept) else ():
-        output.add(_file_outcome(job, original_outcome), job.root, applied=applied)
+        output.add(job.adapted.to_files(original_outcome), job.root, applied=applied)
     if applied and job.write_json is None:
         is_kept = "" if outcome.run else " (the history has no copy of the text before)"
         print(f"Written: {_changed_locations(outcome)}{is_kept}")
@@ -110,7 +87,7 @@ def finish(job: FixJob, outcome: Outcome, session: RefineSession | None = None) 
 def _show_strength(job: FixJob, session: RefineSession) -> None:
     """Shows the changes that the tests would also accept; an error is printed and changes nothing else."""
     try:
-        with open_view(json=job.write_json is not None, label_cells=job.label_cells) as view:
+        with open_view(json=job.write_json is not None, label_cells=job.adapted.label) as view:
             strength = interrupt.run(session.measure_strength(report_status=view.report_status), before_exit=view.close)
     except GreenloopError as error:
         print_error(error)
@@ -118,20 +95,19 @@ def _show_strength(job: FixJob, session: RefineSession) -> None:
     if job.write_json is not None:
         job.write_json(events_json.strength_object(strength))
     else:
-        print("\n".join(render.escape_controls(job.label_cells(row)) for row in report_lines(strength)))
+        print("\n".join(render.escape_controls(job.adapted.label(row)) for row in report_lines(strength)))
 
 
 def _write(job: FixJob, outcome: Outcome, session: RefineSession) -> None:
     """Raises `WorkspaceError`; a cancelled re-verification writes nothing."""
-    originals = None
-    if job.notebook is not None and session.problem is not None:
-        originals = job.notebook.prepared.originals(session.problem, job.notebook.text)
+    assert session.problem is not None
+    originals = job.adapted.originals(session.problem)
 
     async def write() -> None:
         changes = await session.plan(
-            outcome=_file_outcome(job, outcome),
+            outcome=job.adapted.to_files(outcome),
             originals=originals,
-            to_sandbox=lambda files: _as_sandbox_files(job, files),
+            to_sandbox=job.adapted.to_sandbox,
             report_status=lambda sentence: print(sentence, file=sys.stderr),
         )
         await session.write(changes)
@@ -140,21 +116,6 @@ def _write(job: FixJob, outcome: Outcome, session: RefineSession) -> None:
         interrupt.run(write())
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
-
-
-def _file_outcome(job: FixJob, outcome: Outcome) -> Outcome:
-    """The outcome with the texts of files: a notebook's modules become its file again."""
-    return outcome if job.notebook is None else job.notebook.prepared.outcome_for_file(outcome, job.notebook.text)
-
-
-def _as_sandbox_files(job: FixJob, files: dict[str, bytes]) -> dict[str, bytes]:
-    """The files as the sandbox needs them: a notebook becomes its module and tests. Raises `UsageError`."""
-    if job.notebook is None:
-        return files
-    prepared = job.notebook.prepared
-    other_files = {path: data for path, data in files.items() if path != prepared.notebook.path}
-    text = files.get(prepared.notebook.path)
-    return other_files | (prepared.buffers if text is None else prepared.in_text(text.decode()).buffers)
 
 
 def _may_write(job: FixJob, outcome: Outcome) -> bool:
@@ -192,7 +153,7 @@ def _show(job: FixJob, outcome: Outcome) -> None:
     colour = "green" if exit_codes.of_outcome(outcome) == exit_codes.VERIFIED else "yellow" if outcome.solved else "red"
     console.print(Text(render.outcome_sentence(outcome), style=colour), soft_wrap=True)
     for note in render.outcome_notes(outcome):
-        console.print(Text(job.label_cells(note)), soft_wrap=True)
+        console.print(Text(job.adapted.label(note)), soft_wrap=True)
     best = render.best_attempt(outcome)
     if not outcome.solved and best is not None:
         description = f"Best attempt: {best.number} ({attempt_result(best)})"

@@ -9,7 +9,6 @@ import asyncio
 import itertools
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -149,7 +148,7 @@ def _run_one(job: FixJob, target: str) -> tuple[int, Outcome]:
     """Runs the target, and finishes it; returns the exit code and the outcome."""
     reader_gone = False
 
-    with open_view(json=job.write_json is not None, label_cells=job.label_cells) as view:
+    with open_view(json=job.write_json is not None, label_cells=job.adapted.label) as view:
 
         def on_event(event: Event) -> None:
             nonlocal reader_gone
@@ -172,11 +171,8 @@ def _run_one(job: FixJob, target: str) -> tuple[int, Outcome]:
             aim=job.aim,
             earlier=job.earlier,
         )
-        if job.notebook is not None:
-            prepared = job.notebook.prepared
-            request = replace(request, target=prepared.target, buffers=prepared.buffers, known_fault=prepared.fault)
         session = RefineSession(
-            request,
+            job.adapted.to_request(request),
             settings=job.settings,
             user=view.user,
             opener=job.opener,
@@ -184,7 +180,7 @@ def _run_one(job: FixJob, target: str) -> tuple[int, Outcome]:
             on_event=on_event,
         )
         try:
-            with job.notebook.prepared.relabel_errors() if job.notebook else nullcontext():
+            with job.adapted.relabel_errors():
                 outcome = interrupt.run(session.run(), before_exit=before_exit)
         except asyncio.CancelledError:
             outcome = session.cancelled_outcome()

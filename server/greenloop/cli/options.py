@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from greenloop.api import target_adapters
 from greenloop.api.settings import Settings, load_settings, parse_assignments
 from greenloop.api.workspace import find_root
 from greenloop.cli.errors import print_warning
@@ -129,10 +130,10 @@ def split_target(target: str) -> tuple[str, str]:
     file, colons, name = target.partition("::")
     if colons:
         return file, "::" + name
-    if cell := re.fullmatch(r"(.+\.ipynb):(.+)", target):
-        return cell[1], ":" + cell[2]
-    line = re.fullmatch(r"(.+\.pyi?):(\d+)(?::\d+)?", target)
-    return (line[1], ":" + line[2]) if line else (target, "")
+    if line := re.fullmatch(r"(.+\.pyi?):(\d+)(?::\d+)?", target):
+        return line[1], ":" + line[2]
+    file, colon, cell = target.rpartition(":")
+    return (file, colon + cell) if colon and target_adapters.find_adapter(file) else (target, "")
 
 
 def _file_of(target: str | None, cwd: Path) -> Path | None:

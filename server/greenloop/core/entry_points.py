@@ -31,6 +31,7 @@ CHANGE_MAKERS = "greenloop.change_makers"
 LSP_FEATURES = "greenloop.lsp_features"
 OUTPUTS = "greenloop.outputs"
 BACKGROUND_JOBS = "greenloop.background_jobs"
+IPYTHON_EXTENSIONS = "greenloop.ipython_extensions"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,15 +33,15 @@ from greenloop.lsp.tasks import Tasks
 class Events:
     """Lists of callbacks, to which a feature adds its own.
 
-    `on_open`, `on_save` and `on_close` get the URI of a document, `on_notebook_close` a folder and the path of the
-    notebook's module in it. `on_cancel` ends work in a folder, on a file, or on a target (None: all) and returns how
+    `on_open`, `on_save` and `on_close` get the URI of a document, `on_composite_close` a folder and the path in it
+    that stood for a composite. `on_cancel` ends work in a folder, on a file, or on a target (None: all) and returns how
     many jobs it ended; `on_discard` gets a condition that the paths of discarded files fulfil.
     """
 
     on_open: list[Callable[[str], object]] = field(default_factory=list)
     on_save: list[Callable[[str], object]] = field(default_factory=list)
     on_close: list[Callable[[str], object]] = field(default_factory=list)
-    on_notebook_close: list[Callable[[Path, str], object]] = field(default_factory=list)
+    on_composite_close: list[Callable[[Path, str], object]] = field(default_factory=list)
     on_cancel: list[Callable[[Path | None, str | None, str | None], int]] = field(default_factory=list)
     on_discard: list[Callable[[Callable[[Path], bool]], object]] = field(default_factory=list)
 

@@ -10,6 +10,7 @@ import contextlib
 import gc
 import logging
 import signal
+from collections import ChainMap
 from collections.abc import Mapping
 from typing import Any
 
@@ -43,16 +44,6 @@ from greenloop.serving.stdio import Outbox, take_stdio
 
 log = logging.getLogger(__name__)
 
-NOTEBOOKS = lsp.NotebookDocumentSyncOptions(
-    notebook_selector=[
-        lsp.NotebookDocumentFilterWithNotebook(
-            notebook=lsp.NotebookDocumentFilterPattern(pattern="**/*.ipynb"),
-            cells=[lsp.NotebookCellLanguage(language="python")],
-        )
-    ],
-    save=True,
-)
-
 FEATURES = (
     lifecycle,
     runs,
@@ -78,16 +69,18 @@ class GreenloopServer(LanguageServer):
     protocol: jsonrpc.Protocol
 
     def __init__(self, engine: RunEngine | None = None) -> None:
+        features = (*FEATURES, *entry_points.load_all(entry_points.LSP_FEATURES))
+        options = [getattr(feature, "SERVER_OPTIONS", {}) for feature in features]
         super().__init__(
             "greenloop",
             __version__,
-            notebook_document_sync=NOTEBOOKS,
             protocol_cls=jsonrpc.Protocol,
             converter_factory=default_converter,
+            **dict(ChainMap(*options)),
         )
         self.parts = Parts(self, engine)
         self.protocol.on_unreadable = self._mark_unreadable
-        for feature in (*FEATURES, *entry_points.load_all(entry_points.LSP_FEATURES)):
+        for feature in features:
             feature.register(self, self.parts)
 
     def _mark_unreadable(self, method: str, params: Any) -> None:

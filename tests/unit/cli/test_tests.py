@@ -18,8 +18,8 @@ from greenloop.core.events import Specified
 from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.records.outcome import Evidence, Verified
 from greenloop.core.records.spec import Provenance, Spec
-from greenloop.notebook.adapter import load, prepare
-from greenloop.notebook.cell_targets import CellTarget
+from greenloop.plugins.notebooks.adapter import load, prepare
+from greenloop.plugins.notebooks.cell_targets import CellTarget
 from greenloop.specs import stored_tests
 from greenloop.wording.outcome import summarize_solved as label
 

@@ -12,14 +12,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from greenloop.api import events_json, notebook_targets
+from greenloop.api import events_json, target_adapters
 from greenloop.api.models import recording_opener
 from greenloop.api.presets import offered_presets
 from greenloop.api.session import UnsolvedRun, read_unsolved_run
 from greenloop.api.settings import EDITOR, models
 from greenloop.cli import options, outputs
 from greenloop.cli.errors import print_error, print_warning
-from greenloop.cli.finish import FixJob, NotebookJob
+from greenloop.cli.finish import FixJob
 from greenloop.cli.fix_targets import fix_targets
 from greenloop.cli.outputs import Fix
 from greenloop.core.errors import GreenloopError, UsageError
@@ -145,12 +145,10 @@ def _fix(arguments: argparse.Namespace, write_json: Callable[[dict[str, Any]], N
         earlier=earlier,
         opener=opener,
     )
-    if any(options.split_target(target)[0].endswith(".ipynb") for target in targets):
+    if any(target_adapters.find_adapter(options.split_target(target)[0]) for target in targets):
         if len(targets) > 1:
             raise UsageError("A notebook is fixed alone.", remedy="Name one cell or function of it, and nothing else.")
-        notebook = _load_notebook(root, *options.split_target(targets[0]))
-        adapted, writer = notebook_targets.adapt_settings(settings), notebook.writer_with_cells(write_json)
-        job = replace(job, settings=adapted, notebook=notebook, write_json=writer)
+        job = _adapt(job, *options.split_target(targets[0]))
     try:
         return fix_targets(job, targets)
     except GreenloopError as error:
@@ -188,7 +186,8 @@ def _read_earlier(arguments: argparse.Namespace) -> UnsolvedRun:
     return earlier
 
 
-def _load_notebook(root: Path, path: str, rest: str) -> NotebookJob:
-    """Loads the notebook of a target. Raises `UsageError` that lists the targets if the name is ambiguous."""
-    book, text = notebook_targets.load(root, path)
-    return NotebookJob(prepared=notebook_targets.prepare(book, notebook_targets.parse_target(book, rest)), text=text)
+def _adapt(job: FixJob, file: str, rest: str) -> FixJob:
+    """The job for a target in a file that the tests do not see as it is. Raises `UsageError`."""
+    adapted, write = target_adapters.adapt(job.root, file, rest), job.write_json
+    writer = None if write is None else lambda value: write(adapted.label_json(value))
+    return replace(job, settings=adapted.adapt_settings(job.settings), adapted=adapted, write_json=writer)

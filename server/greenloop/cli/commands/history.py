@@ -14,8 +14,8 @@ from types import ModuleType
 from rich.console import Console
 from rich.text import Text
 
+from greenloop.api import target_adapters
 from greenloop.api.history import History, StoredRun, apply_record
-from greenloop.api.notebook_targets import prepare_from_run, recover_outcome, strip_line_numbers, target_title
 from greenloop.cli import exit_codes, interrupt, options, render
 from greenloop.cli.attempt_tables import colour_diff, draw_attempts
 from greenloop.cli.errors import print_warning
@@ -80,7 +80,7 @@ def _list(history: History, arguments: argparse.Namespace) -> int:
         first = "  ".join(f"{cell:{size}}" for cell, size in zip(cells, widths, strict=True))
         attempts = f"{record.count} attempt{'s' * (record.count != 1)}"
         model = describe_model(record.model, record.kind)
-        target = target_title(Path(record.root), record.target)
+        target = target_adapters.title(Path(record.root), record.target)
         print(fit(render.escape_controls(f"{first}  {target}  ({attempts}, {model}, {record.root})"), width))
     return exit_codes.VERIFIED
 
@@ -109,7 +109,7 @@ def find_record(history: History, run: int | str | None, root: Path | None) -> S
 
 def _show(record: StoredRun) -> int:
     console = Console(highlight=False)
-    target = target_title(Path(record.root), record.target)
+    target = target_adapters.title(Path(record.root), record.target)
     head = f"Run {record.id}, {render.format_time(record.started)}, {_result(record)}\n{target}\n{record.root}"
     console.print(Text(render.escape_controls(head)), soft_wrap=True)
     console.print(
@@ -150,14 +150,14 @@ def _with_cell_labels(record: StoredRun) -> tuple[Outcome | None, Callable[[str]
     outcome = record.outcome
 
     def label_cells(text: str) -> str:
-        return strip_line_numbers(Path(record.root), record.target, text)
+        return target_adapters.label_past(Path(record.root), record.target, text)
 
     if outcome is None:
         return None, label_cells
     with suppress(GreenloopError):
-        for path in outcome.after:
-            if prepared := prepare_from_run(Path(record.root), path, outcome):
-                return prepared[0].outcome_by_cell(outcome), prepared[0].label_cells
+        adapted = target_adapters.of_run(Path(record.root), outcome)
+        if adapted is not target_adapters.UNADAPTED:
+            return adapted.show(outcome), adapted.label
     return outcome, label_cells
 
 
@@ -187,9 +187,11 @@ def _exporters() -> list[ModuleType]:
 
 
 def file_outcome(record: StoredRun) -> Outcome | None:
-    """The result of a run with the texts of files, also for a notebook."""
+    """The result of a run with the texts of the user's files."""
     outcome, root = record.outcome, Path(record.root)
-    return recover_outcome(root, outcome) if outcome is not None and outcome.after and root.is_dir() else outcome
+    if outcome is None or not outcome.after or not root.is_dir():
+        return outcome
+    return target_adapters.of_run(root, outcome).to_files(outcome)
 
 
 def _apply(record: StoredRun, *, yes: bool) -> int:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from greenloop.api import generated_tests, notebook_targets, targets
+from greenloop.api import generated_tests, target_adapters, targets
 from greenloop.cli import exit_codes, options, render
 from greenloop.cli.errors import print_warning
 from greenloop.core.errors import UsageError
@@ -53,10 +53,10 @@ def run(arguments: argparse.Namespace) -> int:
 def _target(root: Path, typed: str) -> tuple[Target, str, str]:
     """The target, the text of its file, and its name for people. Raises `UsageError`."""
     file, rest = options.split_target(typed)
-    if file.endswith(".ipynb"):
-        book, _text = notebook_targets.load(root, file)
-        prepared = notebook_targets.prepare(book, notebook_targets.parse_target(book, rest))
-        return prepared.target, prepared.composed.module, prepared.label_cells(prepared.target.selector)
+    if (adapter := target_adapters.find_adapter(file)) is not None:
+        adapted = adapter.adapt(root, file, rest)
+        target, text = adapted.locate()
+        return target, text, adapted.label(target.selector)
     parsed = targets.parse_target(typed, root, python_files=targets.read_conventions(root)[0])
     return parsed.target, parsed.text, parsed.target.selector
 

@@ -20,10 +20,10 @@ from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.spec import Case, Provenance
 from greenloop.core.text.json_codec import from_json, to_json
 from greenloop.core.text.redact import MASK, redact
+from greenloop.engine import target_adapters
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.rows import StoredRun
 from greenloop.engine.history.run_file import Claim, FileEdit, Lock, RunFile, RunSettings, is_safe_path
-from greenloop.notebook import past_runs
 from greenloop.project import sources, workspace
 
 _METADATA = re.compile(r"(?P<name>.+?)-(?P<version>\d[^-]*)(?:-py\d.*)?")
@@ -174,7 +174,7 @@ def require_result(record: StoredRun, basis: Basis | None, use: Use) -> tuple[Ou
         raise UsageError(
             f"Run {number} has no result that could be {use.verb}.", remedy=f"See `greenloop history show {number}`."
         )
-    if past_runs.target_title(Path(record.root), record.target) != record.target:
+    if target_adapters.title(Path(record.root), record.target) != record.target:
         raise CannotVerifyError(
             f"Run {number} was made in a notebook, whose tests exist during a run only.",
             remedy=use.instead_of_notebook,

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from greenloop import api
-from greenloop.api.notebooks import Notebook
 from greenloop.api.settings import state_folder
 from greenloop.core.errors import GreenloopError
 from greenloop.core.records.spec import Target, TargetKind
 from greenloop.lsp.connection.convert import line_range
-from greenloop.lsp.documents import notebook_requests
+from greenloop.lsp.documents.composite import CompositeFile
 from greenloop.lsp.documents.open_documents import Documents
 
 if TYPE_CHECKING:
@@ -33,14 +32,14 @@ class ProjectFile:
     """A file of a project: its folder, its path in there with `/`, and the editor's text of it.
 
     `lines_before` lines of the text precede the document that the editor asked about (it may be one of several).
-    `notebook` is set where the file is a notebook's module; the requested cell then ends before the row `end_row`.
+    `composite` is set where the file stands for one; the requested document then ends before the row `end_row`.
     """
 
     root: Path
     path: str
     text: str
     lines_before: int = 0
-    notebook: Notebook | None = None
+    composite: CompositeFile | None = None
     end_row: int | None = None
 
     def line(self, row: int) -> int:
@@ -60,13 +59,13 @@ def locate(documents: Documents, uri: str) -> ProjectFile | None:
         return None
     file, lines_before = located
     root = documents.root_of(file) or _find_project(file)
-    notebook = documents.notebook(file, root)
-    text = notebook.python if notebook else documents.text(file)
+    composite = documents.composite(file, root)
+    text = composite.python if composite else documents.text(file)
     if text is None:
         return None
     path = file.relative_to(root).as_posix()
-    end_row = documents.cell_end(uri) if notebook else None
-    return ProjectFile(root=root, path=path, text=text, lines_before=lines_before, notebook=notebook, end_row=end_row)
+    end = documents.document_end(uri) if composite else None
+    return ProjectFile(root=root, path=path, text=text, lines_before=lines_before, composite=composite, end_row=end)
 
 
 def root_named(documents: Documents, argument: Any) -> Path | None:
@@ -91,8 +90,8 @@ def locate_for_display(documents: Documents, uri: str) -> ProjectFile | None:
 
 def target_at(file: ProjectFile, line: int) -> Target | None:
     """The test, function, method or docstring at a 1-based line. Never runs or imports the user's code."""
-    if file.notebook is not None:
-        return notebook_requests.target_at(file.notebook, line)
+    if file.composite is not None:
+        return file.composite.target_at(line)
     if not api.targets.may_have_targets(file.path):
         return None
     files, names = _conventions(file.root)
@@ -101,8 +100,8 @@ def target_at(file: ProjectFile, line: int) -> Target | None:
 
 def headings(file: ProjectFile) -> Iterator[Heading]:
     """Every target of a file, in order."""
-    if file.notebook is not None:
-        yield from notebook_requests.headings(file.notebook)
+    if file.composite is not None:
+        yield from file.composite.headings()
     elif api.targets.may_have_targets(file.path):
         files, names = _conventions(file.root)
         yield from api.targets.list_headings(file.text, file.path, python_files=files, names=names)
@@ -126,7 +125,7 @@ def has_tests(file: ProjectFile) -> bool:
 
 
 def is_class(file: ProjectFile, target: Target) -> bool:
-    """True if the test is a class of tests. Where this text does not define it (in a notebook), its name decides."""
+    """True if the test is a class of tests. Where this text does not define it, its name decides."""
     definition = _definition(file, target)
     return (
         definition.kind == "class"
@@ -142,7 +141,7 @@ def has_examples(file: ProjectFile, target: Target) -> bool:
 
 
 def _definition(file: ProjectFile, target: Target) -> Definition | None:
-    """A target's definition; None where it is in another file or in a notebook's tests."""
+    """A target's definition; None where it is in another file."""
     if target.path != file.path:
         return None
     definition = api.targets.definition_at(file.text, target.name_line, file.path)
@@ -169,14 +168,14 @@ def has_unwritten_methods(file: ProjectFile, target: Target) -> bool:
 def find_target(documents: Documents, root: Path, selector: str) -> Target | None:
     """The target of a pytest node id; None where it does not exist."""
     path, _, name = selector.partition("::")
-    if (notebook := documents.notebook(root / path, root)) is not None:
-        return notebook_requests.find_target(notebook, path, name)
+    if (composite := documents.composite(root / path, root)) is not None:
+        return composite.find_target(path, name)
     text = documents.text(root / path)
     return None if text is None or not name else target_named(root, text, path, name)
 
 
 def document_uri(documents: Documents, root: Path, target: Target) -> str:
-    """The URI of the document with a target: its file, or its cell of a notebook."""
+    """The URI of the document with a target: its file, or a part of a composite."""
     return documents.location(root / target.path, line_range(target.name_line)).uri
 
 

@@ -1,7 +1,4 @@
-"""textDocument/did… and notebookDocument/did…: keeps what is shown in step with the open documents.
-
-The cells of a notebook are documents like others; their rows belong to `documents/notebooks.py`.
-"""
+"""textDocument/did…: keeps what is shown in step with the open documents."""
 
 from __future__ import annotations
 
@@ -80,41 +77,3 @@ def register(server: LanguageServer, parts: Parts) -> None:
         if any(isinstance(change, lsp.TextDocumentContentChangeWholeDocument) for change in changes):
             conflicts.mark_known(path)
         conflicts.note_change(path, document.source)
-
-    def notice_module(uri: str) -> Path | None:
-        path = documents.path_of(uri)
-        module_path = documents.module_of(path) if path else None
-        text_changes.notice(module_path)
-        return module_path
-
-    @server.feature(lsp.NOTEBOOK_DOCUMENT_DID_OPEN)
-    def notebook_opened(params: lsp.DidOpenNotebookDocumentParams) -> None:
-        module_path = notice_module(params.notebook_document.uri)
-        root = documents.root_of(module_path) if module_path else None
-        notebook = documents.notebook_at(module_path) if module_path else None
-        if root is not None and notebook is not None:
-            # Runs of an earlier server can be restored only once the cells are open.
-            tasks.spawn(parts.restorer.restore([root], notebook.paths))
-
-    @server.feature(lsp.NOTEBOOK_DOCUMENT_DID_CHANGE)
-    def notebook_changed(params: lsp.DidChangeNotebookDocumentParams) -> None:
-        notice_module(params.notebook_document.uri)
-
-    @server.feature(lsp.NOTEBOOK_DOCUMENT_DID_SAVE)
-    def notebook_saved(_params: lsp.DidSaveNotebookDocumentParams) -> None:
-        locations.clear_cache()
-        store.update_all()
-
-    @server.feature(lsp.NOTEBOOK_DOCUMENT_DID_CLOSE)
-    def notebook_closed(params: lsp.DidCloseNotebookDocumentParams) -> None:
-        closed_uris = {each.uri for each in params.cell_text_documents}
-        path = documents.path_of(params.notebook_document.uri)
-        module_path = documents.module_of(path) if path else None
-        root = documents.root_of(module_path) if module_path else None
-        if root is not None and module_path is not None:
-            for callback in parts.events.on_notebook_close:
-                callback(root, module_path.relative_to(root).as_posix())
-        text_changes.end_questions(closed_uris)
-        store.update_all()
-        documents.notify_changed()
-        text_changes.cancel_unless_reopened(closed_uris)

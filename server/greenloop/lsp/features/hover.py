@@ -13,7 +13,7 @@ from greenloop.lsp.connection.convert import line_range, relative_range
 from greenloop.lsp.documents import locations
 from greenloop.lsp.parts import Parts
 from greenloop.lsp.presenters import hover_text, lens_titles
-from greenloop.lsp.presenters.notifications import name_cells
+from greenloop.lsp.presenters.notifications import name_places
 from greenloop.wording.markup import code_block, without_markup
 
 # Maximum tests of a class that a hover lists.
@@ -49,7 +49,7 @@ def register(server: LanguageServer, parts: Parts) -> None:
         run = runs.find(file.root, target.path, target.qualname)
         if run is None or not (run.attempts or run.progress.specified or run.runs_ahead):
             return ""
-        return name_cells(documents, run, hover_text.markdown(run))
+        return name_places(documents, run, hover_text.markdown(run))
 
     def last_results(file: locations.ProjectFile, target: Target) -> str:
         """The last result of a test, or of each test of a class; "" without any."""

@@ -116,7 +116,7 @@ class RunDiagnostics:
 
     def _is_own(self, run: Run, frame: Frame) -> bool:
         path = run.root / frame.path
-        return case_diagnostics.is_own_frame(run.root, frame) or self._documents.notebook_at(path) is not None
+        return case_diagnostics.is_own_frame(run.root, frame) or self._documents.composites.at(path) is not None
 
     def _related_information(
         self, run: Run, attempt: Attempt, frame: Frame, lines: case_diagnostics.AttemptLines

@@ -86,7 +86,7 @@ class DiagnosticsStore:
 
     def items(self, path: Path, owner: Hashable) -> list[lsp.Diagnostic]:
         """An owner's diagnostics in a file, at their current ranges."""
-        path = self._documents.module_path(path)
+        path = self._documents.shown_path(path)
         self._follow(path)
         file = self._files.get(path)
         return file.by_owner.get(owner, []) if file else []
@@ -127,10 +127,10 @@ class DiagnosticsStore:
     def _by_shown_path(
         self, by_path: Mapping[Path, Sequence[lsp.Diagnostic]]
     ) -> Mapping[Path, Sequence[lsp.Diagnostic]]:
-        """Merges a notebook's test diagnostics into those of its module: both have the same cells."""
+        """Merges the diagnostics of the files that stand for a composite: they have the same documents."""
         merged: dict[Path, list[lsp.Diagnostic]] = {}
         for path, items in by_path.items():
-            merged.setdefault(self._documents.module_path(path), []).extend(items)
+            merged.setdefault(self._documents.shown_path(path), []).extend(items)
         return merged
 
     def _add(self, path: Path) -> _File | None:

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from lsprotocol import types as lsp
 
-from greenloop.api.notebooks import label_text
 from greenloop.api.presets import IMPROVE
 from greenloop.core.errors import GreenloopError
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
@@ -84,7 +83,7 @@ class RunNotifications:
         if apply_result is not None and apply_result.applied:
             self._show_applied(run, outcome, apply_result)
             return
-        text = name_cells(self._documents, run, end_message(run, outcome, apply_result))
+        text = name_places(self._documents, run, end_message(run, outcome, apply_result))
         is_good = outcome.solved or outcome.reason is StopReason.ALREADY_GREEN
         kind = lsp.MessageType.Info if is_good else lsp.MessageType.Warning
         if outcome.reason in OUTSIDE:
@@ -98,12 +97,12 @@ class RunNotifications:
         text, client = applied_message(run, outcome, apply_result), self._client
         elsewhere = applied_elsewhere(self._documents, run, run.uri)
         if elsewhere is None or not client.capabilities.show_document:
-            client.show_message(name_cells(self._documents, run, text))
+            client.show_message(name_places(self._documents, run, text))
         elif not client.capabilities.questions:
             text = f"{text} To see it, choose '{open_title(run)}'."
-            client.show_message(name_cells(self._documents, run, text))
+            client.show_message(name_places(self._documents, run, text))
         else:
-            self._tasks.spawn(self._offer_to_open(name_cells(self._documents, run, text), elsewhere))
+            self._tasks.spawn(self._offer_to_open(name_places(self._documents, run, text), elsewhere))
 
     async def _offer_to_open(self, text: str, location: lsp.Location) -> None:
         if await self._client.ask(text, ("Open",)):
@@ -129,10 +128,10 @@ def activity(run: Run) -> str:
     return f"Improving {run.name} ({goal.words})" if goal is not None else f"Refining {run.name}"
 
 
-def name_cells(documents: Documents, run: Run, text: str) -> str:
-    """The text, with lines of a notebook's module named as rows of its cells."""
-    notebook = documents.notebook(run.root / run.target.path, run.root)
-    return text if notebook is None else label_text(notebook, text)
+def name_places(documents: Documents, run: Run, text: str) -> str:
+    """The text with places that the user knows, also in a composite file."""
+    composite = documents.composite(run.root / run.target.path, run.root)
+    return text if composite is None else composite.label(text)
 
 
 def end_message(run: Run, outcome: Outcome, apply_result: ApplyResult | None) -> str:
@@ -196,7 +195,7 @@ def warning_sentences(outcome: Outcome) -> list[str]:
 
 def _passes(run: Run, outcome: Outcome) -> str:
     """`test_one passes`; where it is not fully verified, with the reason."""
-    # In a notebook the selector is labelled as a cell afterwards.
+    # In a composite file `name_places` labels the selector.
     name = run.target.selector if run.prepared is not None else run.name
     if is_improvement(run):
         return ", ".join(filter(None, [name, describe_improvement(outcome.evidence)]))

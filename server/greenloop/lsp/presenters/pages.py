@@ -26,7 +26,7 @@ from greenloop.core.text.uris import uri_from_path
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters import hover_text
 from greenloop.lsp.presenters.hover_text import describe_asked
-from greenloop.lsp.presenters.notifications import evidence_text, name_cells
+from greenloop.lsp.presenters.notifications import evidence_text, name_places
 from greenloop.lsp.state import attempt_texts
 from greenloop.lsp.state.attempt_texts import AttemptText
 from greenloop.lsp.state.run import Run
@@ -64,13 +64,13 @@ class Pages:
         await self._open(file, await self.attempts(runs), "The attempts are in")
 
     async def attempts(self, runs: Sequence[Run]) -> str:
-        """All attempts of these runs as Markdown; a notebook's lines are named as rows of its cells.
+        """All attempts of these runs as Markdown, with places that the user knows.
 
         Diffs of long files take a second, so they are made in a thread.
         """
         text = await asyncio.to_thread(attempts_page, runs)
         for run in runs:
-            text = name_cells(self._documents, run, text)
+            text = name_places(self._documents, run, text)
         return text
 
     async def open_comparison(self, run: Run, number: int) -> None:
@@ -78,7 +78,7 @@ class Pages:
         attempt = next(attempt for attempt in run.attempts if attempt.number == number)
         texts = await attempt_texts.current_texts(self._documents, run, attempt)
         text = await asyncio.to_thread(comparison_page, run, attempt, texts)
-        await self._open(_file(run, "compared"), name_cells(self._documents, run, text), "The comparison is in")
+        await self._open(_file(run, "compared"), name_places(self._documents, run, text), "The comparison is in")
 
     async def open_findings(self, root: Path | None, rows: list[DoctorFinding]) -> None:
         """Opens a page with the doctor's findings about a folder, or about the machine where none is open."""
@@ -86,7 +86,7 @@ class Pages:
 
     async def open_result(self, run: Run, diff: str) -> tuple[bool, Path | None]:
         """Opens a page with a result's change: whether the editor did, and the page's path (None: not written)."""
-        page = await _write(_file(run, "result"), name_cells(self._documents, run, result_page(run, diff)))
+        page = await _write(_file(run, "result"), name_places(self._documents, run, result_page(run, diff)))
         return page is not None and await self._client.show_document(uri_from_path(page)), page
 
     async def _open(self, file: str, text: str, otherwise: str) -> None:

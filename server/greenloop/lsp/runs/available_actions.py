@@ -226,8 +226,8 @@ class GoalChoices:
         self._settings, self._runs, self._results = settings, runs, results
 
     def sensible(self, file: ProjectFile, target: Target) -> list[Goal]:
-        """The goals that make sense for a target, the likeliest first; none for tests and in notebooks."""
-        if target.kind is not TargetKind.FUNCTION or target.path != file.path or file.notebook is not None:
+        """The goals that make sense for a target, the likeliest first; none for tests and in composite files."""
+        if target.kind is not TargetKind.FUNCTION or target.path != file.path or file.composite is not None:
             return []
         has_limits = bool(self._settings.current(file.root).spec.constraints)
         found = {Goal.COMMENT: bool(comment_in(file, target)), Goal.TIME: True, Goal.MEMORY: True}

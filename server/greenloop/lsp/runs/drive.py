@@ -19,7 +19,6 @@ from greenloop.core.records.outcome import Outcome, StopReason
 from greenloop.core.records.spec import Target
 from greenloop.lsp.connection.client import after_reply
 from greenloop.lsp.connection.messages import RefineParams
-from greenloop.lsp.documents import notebook_requests
 from greenloop.lsp.documents.disk import snapshot
 from greenloop.lsp.documents.locations import ProjectFile
 from greenloop.lsp.editor import Editor
@@ -191,9 +190,9 @@ class RunDriver:
             earlier=await asyncio.to_thread(_read_earlier, run.request.continues),
         )
         settings, prepared = run.settings, None
-        if (notebook := self._documents.notebook(run.root / run.target.path, run.root)) is not None:
-            run.prepared = prepared = await asyncio.to_thread(notebook_requests.prepare, run.target, notebook)
-            request, settings = notebook_requests.adapt_request(request, prepared, settings)
+        if (composite := self._documents.composite(run.root / run.target.path, run.root)) is not None:
+            run.prepared = prepared = await asyncio.to_thread(composite.prepare, run.target)
+            request, settings = prepared.to_request(request), prepared.adapt_settings(settings)
         run.session = session = api.RefineSession(
             request,
             settings=settings,
@@ -207,12 +206,13 @@ class RunDriver:
         )
         with prepared.relabel_errors() if prepared else nullcontext():
             outcome = await session.run()
-        return outcome if prepared is None else notebook_requests.adapt_outcome(prepared, outcome)
+        return outcome if prepared is None else prepared.in_editor(outcome)
 
     def _show_event(self, run: Run, event: Event) -> None:
         run.follow(event)
         if isinstance(event, Started) and run.prepared is not None:
-            run.progress.started = notebook_requests.with_grid(run.prepared, event)
+            originals = {**event.problem.originals, **run.prepared.texts()}
+            run.progress.started = replace(event, problem=replace(event.problem, originals=originals))
         try:
             self._runs.notify_changed(run)
             if isinstance(event, Started | Tested):

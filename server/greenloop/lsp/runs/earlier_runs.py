@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from greenloop import api
-from greenloop.api.notebooks import Notebook
 from greenloop.api.result_files import plan_texts
 from greenloop.api.settings import Settings, state_folder
 from greenloop.api.state import SessionState
@@ -25,7 +24,8 @@ from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec, Target
 from greenloop.core.text.encoding import decode
-from greenloop.lsp.documents import locations, notebook_requests
+from greenloop.lsp.documents import locations
+from greenloop.lsp.documents.composite import CompositeFile
 from greenloop.lsp.documents.disk import bytes_of, encode_as_saved, is_same_text
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
@@ -70,14 +70,14 @@ class RunRestorer:
 
     async def _restore_run(self, root: Path, earlier: EarlierRun, settings: Settings) -> None:
         documents = self._documents
-        notebook = documents.notebook(root / earlier.file, root)
-        if notebook is not None:
-            earlier = await asyncio.to_thread(_adapt_to_cells, notebook, earlier)
+        composite = documents.composite(root / earlier.file, root)
+        if composite is not None:
+            earlier = await asyncio.to_thread(_in_editor, composite, earlier)
         texts = {each: documents.text(root / each) for each in earlier.paths}
-        target = await asyncio.to_thread(_find_target, root, earlier, texts.get(earlier.file), notebook)
+        target = await asyncio.to_thread(_find_target, root, earlier, texts.get(earlier.file), composite)
         uri = locations.document_uri(documents, root, target) if target else ""
         run = await asyncio.to_thread(make_run, earlier, target, uri, texts, settings) if target else None
-        if not earlier.finished and notebook is None:
+        if not earlier.finished and composite is None:
             # Some editors keep the diagnostics of a server that crashed.
             for each in earlier.paths:
                 self._store.clear_leftovers(root / each)
@@ -86,17 +86,17 @@ class RunRestorer:
             self._client.log(f"Restored the earlier run of {run.target.selector}.")
 
 
-def _find_target(root: Path, earlier: EarlierRun, text: str | None, notebook: Notebook | None) -> Target | None:
+def _find_target(root: Path, earlier: EarlierRun, text: str | None, composite: CompositeFile | None) -> Target | None:
     path, _, name = earlier.record.target.partition("::")
-    if notebook is not None:
-        return notebook_requests.find_target(notebook, path, name)
+    if composite is not None:
+        return composite.find_target(path, name)
     return locations.target_named(root, text, path, name) if text is not None and name else None
 
 
-def _adapt_to_cells(notebook: Notebook, earlier: EarlierRun) -> EarlierRun:
-    """The run adapted to the editor's current cells; without its result where they have changed."""
+def _in_editor(composite: CompositeFile, earlier: EarlierRun) -> EarlierRun:
+    """The run with the editor's current texts; without its result where they have changed."""
     outcome = earlier.record.outcome
-    adapted = notebook_requests.adapt_stored_outcome(notebook, outcome) if outcome else None
+    adapted = composite.in_editor(outcome) if outcome else None
     return replace(earlier, record=replace(earlier.record, outcome=adapted))
 
 

@@ -18,9 +18,7 @@ from greenloop.core.records.outcome import Outcome
 from greenloop.core.text.diff import merge
 from greenloop.core.text.encoding import decode
 from greenloop.lsp.connection.convert import DocumentEdit, workspace_edit
-from greenloop.lsp.documents import notebook_requests
 from greenloop.lsp.documents.disk import encode_as_saved, normalize, restore_style
-from greenloop.lsp.documents.notebooks import cell_changes
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.state.run import Run
 
@@ -122,12 +120,12 @@ class EditPlanner:
                 yield TextChange(path=change.path, current=current, new=new)
 
     def _conflict_reason(self, run: Run, changes: Sequence[TextChange]) -> str:
-        """Returns why a file cannot take its change (it changed on disk, a change spans cells); empty where all can."""
+        """Returns why a file cannot take its change (it changed on disk, a change spans parts); empty where all can."""
         for change in changes:
             path = run.root / change.path
-            if (notebook := self._documents.notebook(path, run.root)) is not None:
-                if cell_changes(notebook, change.current or "", change.new) is None:
-                    return f"one change would span several cells of {notebook.path}"
+            if (composite := self._documents.composite(path, run.root)) is not None:
+                if composite.changes(change.current or "", change.new) is None:
+                    return f"one change would span several cells of {composite.path}"
             elif reason := self._documents.conflicts.conflict_reason(path, change.path, change.current or ""):
                 return reason
         return ""
@@ -135,16 +133,16 @@ class EditPlanner:
     def sandbox_files(self, run: Run, files: Mapping[str, bytes]) -> dict[str, bytes]:
         """The merged files as the sandbox needs them, with all open texts, and those that were unsaved at the start.
 
-        Raises `UsageError` for a notebook that no longer has the target.
+        Raises `UsageError` for a composite file that no longer has the target.
         """
         unsaved = run.started.problem.buffers if run.started else {}
         texts = {path: self._documents.text(run.root / path) for path in unsaved} | self._documents.open_texts(run.root)
         current = {path: encode_as_saved(text, run.root / path) for path, text in texts.items() if text is not None}
-        notebook = self._documents.notebook(run.root / run.target.path, run.root)
-        if notebook is None:
+        composite = self._documents.composite(run.root / run.target.path, run.root)
+        if composite is None:
             return {**current, **files}
         merged = {path: decode(data)[0] for path, data in files.items()}
-        return {**current, **files, **notebook_requests.merged_buffers(run.target, notebook, merged)}
+        return {**current, **files, **composite.merged_buffers(run.target, merged)}
 
     def workspace_edit(self, run: Run, changes: Sequence[TextChange]) -> lsp.WorkspaceEdit:
         """The changes as an edit of the editor's documents."""
@@ -152,8 +150,8 @@ class EditPlanner:
         edits: list[DocumentEdit] = []
         for change in changes:
             path = run.root / change.path
-            if documents.notebook_at(path) is not None:
-                edits += self._cell_edits(run, change)
+            if documents.composites.at(path) is not None:
+                edits += self._part_edits(run, change)
                 continue
             document = documents.document_at(path)
             version = document.version if document else None
@@ -163,11 +161,11 @@ class EditPlanner:
         codec = documents.position_codec
         return workspace_edit(edits, codec, document_changes=self._client.capabilities.document_changes)
 
-    def _cell_edits(self, run: Run, change: TextChange) -> list[DocumentEdit]:
-        """A notebook's change as changes of its cells."""
+    def _part_edits(self, run: Run, change: TextChange) -> list[DocumentEdit]:
+        """A composite file's change as changes of its documents."""
         documents, path = self._documents, run.root / change.path
-        notebook = documents.notebook(path, run.root)
-        changes = cell_changes(notebook, change.current or "", change.new) if notebook else None
+        composite = documents.composite(path, run.root)
+        changes = composite.changes(change.current or "", change.new) if composite else None
         uris = [uri for uri, _lines_before in documents.documents_of(path)]
         return [
             DocumentEdit(uri=uris[n], before=before, after=after, version=documents.get_text_document(uris[n]).version)

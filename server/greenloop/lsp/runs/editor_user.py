@@ -20,7 +20,7 @@ from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.messages import QUESTION, QUESTION_OVER
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters import pages
-from greenloop.lsp.presenters.notifications import name_cells, warning_sentences
+from greenloop.lsp.presenters.notifications import name_places, warning_sentences
 from greenloop.lsp.presenters.pages import Pages
 from greenloop.lsp.runs.edit_plan import EditPlanner
 from greenloop.lsp.runs.runs import Runs
@@ -152,5 +152,5 @@ class ApplyConfirmation:
         if not changes:
             return False, None, ""
         before, after = {each.path: each.current for each in changes}, {each.path: each.new for each in changes}
-        diff = name_cells(self._documents, run, pages.diff(before, after))
+        diff = name_places(self._documents, run, pages.diff(before, after))
         return *await self._pages.open_result(run, diff), diff

@@ -7,12 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from greenloop.api.notebooks import label_text
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.text.diff import diff_hunks, merge, split_lines
-from greenloop.lsp.documents import notebook_requests
 from greenloop.lsp.documents.disk import normalize, restore_style
-from greenloop.lsp.documents.notebooks import cell_changes
 from greenloop.lsp.documents.open_documents import Documents
 
 if TYPE_CHECKING:
@@ -52,14 +49,14 @@ def changed_lines(before: str, after: str, current: str) -> list[tuple[int, int,
 
 
 def changed_documents(documents: Documents, run: Run, texts: Mapping[str, AttemptText]) -> Iterator[tuple[str, str]]:
-    """URI and text of each document; for a notebook, of each changed cell."""
+    """URI and text of each document that changes."""
     for path, attempt_text in texts.items():
-        notebook = documents.notebook(run.root / path, run.root)
-        if notebook is None:
+        composite = documents.composite(run.root / path, run.root)
+        if composite is None:
             yield documents.uri_of(run.root / path), attempt_text.text
             continue
         uris = [uri for uri, _first in documents.documents_of(run.root / path)]
-        for number, _before, text in cell_changes(notebook, attempt_text.current or "", attempt_text.text) or ():
+        for number, _before, text in composite.changes(attempt_text.current or "", attempt_text.text) or ():
             yield uris[number], text
 
 
@@ -82,35 +79,29 @@ def _before_and_after(run: Run, attempt: Attempt) -> tuple[dict[str, str | None]
 def attempt_change(run: Run, attempt: Attempt) -> tuple[dict[str, str | None], dict[str, str]]:
     """The texts that an attempt changes, before and after it, by path. Empty for an attempt without code.
 
-    For a notebook's module they are the grid of all cells, left out where one change spans several cells.
+    Those of a composite file are left out where one change spans several of its documents.
     """
     from greenloop.core.compose import before_after  # noqa: PLC0415 - only runs need it, not the start
 
     if run.started is None or attempt.candidate is None:
         return {}, {}
     before, after = before_after(run.started.problem, attempt.candidate)
-    if run.prepared is not None and (attempt_module := after.pop(run.prepared.notebook.module, None)) is not None:
-        notebook, attempt_notebook = (
-            run.prepared.notebook,
-            notebook_requests.notebook_after(run.prepared, attempt_module),
-        )
-        if attempt_notebook is not None and attempt_notebook.text != notebook.text:
-            before[notebook.module], after[notebook.module] = notebook.text, attempt_notebook.text
+    if run.prepared is not None:
+        changes = run.prepared.change_in_editor(after)
+        after = {path: text for path, text in after.items() if path not in run.prepared.buffers}
+        before |= {path: old for path, (old, _new) in changes.items()}
+        after |= {path: new for path, (_old, new) in changes.items()}
     return before, after
 
 
 def line_name(run: Run, attempt: Attempt, path: str, line: int) -> str:
-    """The name of a line that an attempt ran: in a notebook, the row of a cell after the attempt."""
+    """The name of a line that an attempt ran: in a composite file, as it is after the attempt."""
     from greenloop.core.compose import compose  # noqa: PLC0415 - as above
 
-    text = f"{path}:{line}"
     if run.prepared is None or run.started is None:
-        return text
-    notebook = run.prepared.notebook
+        return f"{path}:{line}"
     files = compose(run.started.problem, attempt.candidate) if attempt.candidate is not None else {}
-    if path == notebook.module and path in files:
-        notebook = notebook_requests.notebook_after(run.prepared, files[path]) or notebook
-    return label_text(notebook, text)
+    return run.prepared.line_name(path, line, files)
 
 
 def _merge(before: str | None, after: str, current: str | None) -> AttemptText:

@@ -25,8 +25,8 @@ from greenloop.core.summary import changed_regions
 from greenloop.lsp.state.questions import Question
 
 if TYPE_CHECKING:
-    from greenloop.api.notebook_targets import NotebookTarget
     from greenloop.api.session import RefineSession
+    from greenloop.lsp.documents.composite import EditorTarget
 
 
 class Phase(StrEnum):
@@ -127,7 +127,7 @@ class Run:
     """One request to refine one target, and its state.
 
     `runs_ahead` counts the runs before it while it is queued. `question` is the one it waits for. `prepared` is the
-    engine's input in a notebook, `session` the façade's, which an earlier server's run gets when it is applied.
+    engine's input in a composite file, `session` the façade's, which an earlier server's run gets when it is applied.
     `is_over` is set when its end has been reported.
     """
 
@@ -138,7 +138,7 @@ class Run:
     phase: Phase = Phase.QUEUED
     runs_ahead: int = 0
     question: Question | None = None
-    prepared: NotebookTarget | None = None
+    prepared: EditorTarget | None = None
     session: RefineSession | None = None
     cancelled: bool = False
     ended_at: float = 0.0

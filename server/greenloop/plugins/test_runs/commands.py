@@ -16,7 +16,7 @@ from greenloop.core.errors import GreenloopError
 from greenloop.core.records.spec import TargetKind
 from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.messages import command_argument, position_of
-from greenloop.lsp.documents import locations, notebook_requests
+from greenloop.lsp.documents import locations
 from greenloop.lsp.documents.locations import ProjectFile
 from greenloop.lsp.editor import Editor
 from greenloop.plugins.test_runs.requests import TestRequest, TestSummary
@@ -69,7 +69,7 @@ class TestCommands:
     def show(self, request: TestRequest, summary: TestSummary) -> None:
         """Shows the user a short summary."""
         text = describe(request, summary)
-        text = request.prepared.label_cells(text) if request.prepared is not None else text
+        text = request.prepared.label(text) if request.prepared is not None else text
         faults = (summary.broken, summary.out_of_time, summary.interrupted, summary.failing)
         is_good = summary.results and not any(faults)
         self._client.show_message(text, lsp.MessageType.Info if is_good else lsp.MessageType.Warning)
@@ -83,9 +83,9 @@ class TestCommands:
         target = locations.find_target(self._documents, file.root, selector) if selector is not None else None
         if selector is not None and target is None:
             raise JsonRpcInvalidParams(f"There is no test or function named {selector}.")
-        if file.notebook is not None:
-            prepared, selectors = notebook_requests.prepare_tests(file.notebook, target)
-            name = prepared.label_cells(target.qualname) if target else file.notebook.path.rpartition("/")[2]
+        if file.composite is not None:
+            prepared, selectors = file.composite.prepare_tests(target)
+            name = prepared.label(target.qualname) if target else file.composite.path.rpartition("/")[2]
             return request(name=name, path=file.path, selectors=selectors, prepared=prepared)
         if target is None:
             selectors = (file.path,) if locations.has_tests(file) else ()

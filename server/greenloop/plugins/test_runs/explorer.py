@@ -29,7 +29,7 @@ def register(
             paths = ((root / path, path) for root, files in found for path in files)
             return {"files": [{"uri": documents.uri_of(absolute), "path": path} for absolute, path in paths]}
         file = locations.locate_for_display(documents, uri)
-        if file is None or file.notebook is not None or not locations.has_tests(file):
+        if file is None or file.composite is not None or not locations.has_tests(file):
             return {"files": []}
         tests = [{"test": each.selector, "start": each.line - 1, "end": each.end} for each in locations.headings(file)]
         return {"files": [{"uri": uri, "path": file.path, "tests": tests}]}

@@ -62,7 +62,7 @@ def register(server: LanguageServer, parts: Parts) -> None:
     def watched_file(uri: str) -> tuple[ProjectFile, Settings] | None:
         """The file and the settings of its folder, if saving it runs tests."""
         file = locations.locate_for_display(documents, uri)
-        if file is None or file.notebook or not locations.is_testable(file):
+        if file is None or file.composite or not locations.is_testable(file):
             return None
         folder_settings = settings.load(file.root)
         return (file, folder_settings) if folder_settings.editor.save == "affected" else None
@@ -83,7 +83,7 @@ def register(server: LanguageServer, parts: Parts) -> None:
     events.on_open.append(lambda uri: tasks.spawn(prepare(uri)))
     events.on_save.append(run_affected)
     events.on_close.append(drop)
-    events.on_notebook_close.append(scheduler.drop)
+    events.on_composite_close.append(scheduler.drop)
     events.on_cancel.append(scheduler.cancel)
     events.on_discard.append(failing_tests.clear)
     runs.on_passed.append(failing_tests.remove_passed)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from greenloop.core.errors import CannotVerifyError
 from greenloop.lsp.documents.disk import snapshot
-from greenloop.lsp.documents.notebook_requests import grid_texts
 from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.engines import Engines
 from greenloop.lsp.presenters.progress import ProgressLine
@@ -21,8 +20,8 @@ from greenloop.plugins.test_runs.failing_tests import FailingTests
 from greenloop.plugins.test_runs.requests import DOCTEST, CoverageMap, TestJob, TestRequest, select_tests, summarize
 
 if TYPE_CHECKING:
-    from greenloop.api.notebook_targets import NotebookTarget
     from greenloop.api.testing import SuiteReport
+    from greenloop.lsp.documents.composite import EditorTarget
 
 # Test files that run together; their results are shown before the next ones run.
 BATCH = 10
@@ -80,7 +79,7 @@ class JobRunner:
                 self._take(job, reports[-1])
         for request in list(job.requests):
             if request.prepared is not None and not job.is_stopped and not request.summary_future.done():
-                await self._run_cells(job, request, request.prepared, coverage_map)
+                await self._run_adapted(job, request, request.prepared, coverage_map)
         if not job.is_stopped:
             coverage_map.outlines |= outlines
         return reports
@@ -115,14 +114,14 @@ class JobRunner:
         failed = [each for path in job.saved for each in self._failing_tests.failing_examples(job.root, path)]
         return tuple(dict.fromkeys([*requested, *(f"{DOCTEST}{each}" for each in failed)]))
 
-    async def _run_cells(
-        self, job: TestJob, request: TestRequest, prepared: NotebookTarget, coverage_map: CoverageMap
+    async def _run_adapted(
+        self, job: TestJob, request: TestRequest, prepared: EditorTarget, coverage_map: CoverageMap
     ) -> None:
-        """Runs a notebook's tests and reports them at once; without coverage: their files are in the sandbox only."""
+        """Runs a composite file's tests and reports them at once, without coverage: only the sandbox has its files."""
         own_job = TestJob(
             root=job.root,
             settings=request.settings,
-            texts={**job.texts, **grid_texts(prepared.notebook)},
+            texts={**job.texts, **prepared.texts()},
             buffers={**job.buffers, **prepared.buffers},
         )
         report = await self._run_in_sandbox(own_job, request.selectors)
@@ -131,7 +130,7 @@ class JobRunner:
         failures = [error.failure for error in report.errors]
         failures += [result.failure for result in report.results if result.failure is not None]
         if (fault := prepared.fault(failures)) is not None:
-            # An earlier cell fails on its own, which says nothing about the tests.
+            # It says nothing about the tests.
             request.summary_future.set_exception(CannotVerifyError(fault.sentence, remedy=fault.remedy))
             return
         self._take(own_job, report)

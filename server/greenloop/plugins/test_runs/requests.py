@@ -15,8 +15,8 @@ from greenloop.api.settings import Settings
 from greenloop_sandbox import CaseResult
 
 if TYPE_CHECKING:
-    from greenloop.api.notebook_targets import NotebookTarget
     from greenloop.api.testing import SuiteReport
+    from greenloop.lsp.documents.composite import EditorTarget
     from greenloop.plugins.test_runs.impact import Coverage
 
 # How many times longer than last time tests may take.
@@ -101,7 +101,7 @@ class TestRequest:
 
     `examples` are the selectors of the function's own docstring examples, which also run.
     `name` is shown to the user, `target` is the selector in the command. `is_shown`: the client shows its progress.
-    `prepared` is the engine's input for a notebook's cells: a module and a test file.
+    `prepared` is the engine's input for a composite file.
     `summary_future` is cancelled with the job, and has the error where no test could be run.
     """
 
@@ -114,7 +114,7 @@ class TestRequest:
     selectors: tuple[str, ...] = ()
     function: str = ""
     examples: tuple[str, ...] = ()
-    prepared: NotebookTarget | None = None
+    prepared: EditorTarget | None = None
     is_shown: bool = False
     summary_future: asyncio.Future[TestSummary] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()

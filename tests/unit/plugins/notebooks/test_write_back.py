@@ -5,8 +5,8 @@ import random
 import pytest
 
 from cells import make_notebook
-from greenloop.notebook.module import compose
-from greenloop.notebook.write_back import write_back
+from greenloop.plugins.notebooks.module import compose
+from greenloop.plugins.notebooks.write_back import write_back
 
 
 def back(nb, change, last):

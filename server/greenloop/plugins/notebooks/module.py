@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from greenloop.notebook.cell_source import AWAIT, CellPart, LineKind
-from greenloop.notebook.layout import GAP_ROWS, Cell, Notebook
+from greenloop.plugins.notebooks.cell_source import AWAIT, CellPart, LineKind
+from greenloop.plugins.notebooks.layout import GAP_ROWS, Cell, Notebook
 
 INDENT = "    "
 
@@ -65,6 +65,11 @@ def compose(notebook: Notebook, last: int) -> Composed:
     if module:
         module[0] = "; ".join(preamble)
     return Composed(notebook=notebook, last=last, module=_join(module), tests=_join(tests))
+
+
+def all_tests(notebook: Notebook) -> str:
+    """The test file with the checks of all cells."""
+    return compose(notebook, len(notebook.cells) - 1).tests if notebook.cells else ""
 
 
 def last_cell_run(notebook: Notebook, module: str) -> int | None:

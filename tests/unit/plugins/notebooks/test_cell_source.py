@@ -2,7 +2,7 @@
 
 import pytest
 
-from greenloop.notebook.cell_source import LineKind, read
+from greenloop.plugins.notebooks.cell_source import LineKind, read
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from greenloop.notebook.layout import module_names
+from greenloop.plugins.notebooks.layout import module_names
 
 
 @pytest.mark.parametrize(

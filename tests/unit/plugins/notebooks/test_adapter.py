@@ -6,9 +6,9 @@ from cells import make_notebook, notebook, sources
 from greenloop.core.errors import UsageError, WorkspaceError
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.spec import TargetKind
-from greenloop.notebook import adapter as books
-from greenloop.notebook import cell_targets, past_runs
-from greenloop.notebook.module import compose
+from greenloop.plugins.notebooks import adapter as books
+from greenloop.plugins.notebooks import cell_targets, target_adapter
+from greenloop.plugins.notebooks.module import compose
 from greenloop.project.sources import is_test_file
 
 # -- magics -----------------------------------------------------------------------------------------------------------
@@ -63,16 +63,16 @@ def solved(nb, last, change):
 def test_an_outcome_is_kept_and_found_again(tmp_path):
     text = notebook("def f():\n    return 1", "assert f() == 2", "x = 1")
     (tmp_path / "nb.ipynb").write_text(text)
-    nb, _text = books.load(tmp_path, "nb.ipynb")
+    nb, text = books.load(tmp_path, "nb.ipynb")
     found = solved(nb, 1, lambda old: old.replace("return 1", "return 2"))
-    asked = books.prepare(nb, cell_targets.parse_target(nb, ":2"))
-    assert asked.outcome_by_cell(found).after == {"nb.ipynb:1": "def f():\n    return 2\n"}
-    written = asked.outcome_for_file(found, text)
+    asked = target_adapter.adapt(tmp_path, "nb.ipynb", ":2")
+    assert asked.show(found).after == {"nb.ipynb:1": "def f():\n    return 2\n"}
+    written = asked.to_files(found)
     assert sources(written.after["nb.ipynb"]) == ["def f():\n    return 2", "assert f() == 2", "x = 1"]
-    assert past_runs.recover_outcome(tmp_path, found) == written
+    assert target_adapter.of_run(tmp_path, found).to_files(found) == written
     (tmp_path / "nb.ipynb").write_text(notebook("x", "assert f() == 2"))
     with pytest.raises(WorkspaceError, match="nb.ipynb changed since the run"):
-        past_runs.recover_outcome(tmp_path, found)
+        target_adapter.of_run(tmp_path, found)
 
 
 def test_names_for_people():

@@ -5,8 +5,8 @@ import pytest
 from cells import make_notebook
 from greenloop.core.errors import UsageError
 from greenloop.core.records.spec import TargetKind
-from greenloop.notebook import adapter as books
-from greenloop.notebook import cell_targets
+from greenloop.plugins.notebooks import adapter as books
+from greenloop.plugins.notebooks import cell_targets
 from greenloop_sandbox import Failure, Frame
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from greenloop.core.errors import UsageError
 from greenloop.core.text.diff import main_line_end, split_lines
-from greenloop.notebook.layout import Cell, Notebook
+from greenloop.plugins.notebooks.layout import Cell, Notebook
 
 FORMAT = 4  # of nbformat
 _SPACE = re.compile(r"[ \t\r\n]*")

@@ -1,7 +1,7 @@
 """Cells as objects for programs."""
 
 from cells import make_notebook
-from greenloop.notebook.cell_labels import label_json
+from greenloop.plugins.notebooks.cell_labels import label_json
 
 
 def test_objects_for_programs():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from greenloop.notebook.layout import Notebook
+from greenloop.plugins.notebooks.layout import Notebook
 
 
 def label_text(notebook: Notebook, text: str) -> str:

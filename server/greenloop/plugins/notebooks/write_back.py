@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from greenloop.core.text.diff import Hunk, diff_hunks, line_end, main_line_end, split_lines
-from greenloop.notebook.cell_source import read
-from greenloop.notebook.layout import Cell, Notebook
+from greenloop.plugins.notebooks.cell_source import read
+from greenloop.plugins.notebooks.layout import Cell, Notebook
 
 
 def write_back(notebook: Notebook, before: str, after: str, default_cell: int) -> Notebook | None:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from greenloop.core.errors import UsageError
-from greenloop.notebook.cell_source import LineKind
-from greenloop.notebook.layout import Notebook
+from greenloop.plugins.notebooks.cell_source import LineKind
+from greenloop.plugins.notebooks.layout import Notebook
 from greenloop.project import targets
 
 MAX_LISTED = 12

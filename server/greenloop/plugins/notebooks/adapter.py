@@ -6,39 +6,59 @@ target are executed there first. Reads files, never writes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
 
-from greenloop.core.errors import GreenloopError, UsageError, WorkspaceError
+from greenloop.core.errors import UsageError, WorkspaceError
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Target, TargetKind
-from greenloop.notebook import ipynb
-from greenloop.notebook.cell_labels import label_text
-from greenloop.notebook.cell_source import LineKind
-from greenloop.notebook.cell_targets import CellTarget
-from greenloop.notebook.layout import Cell, Notebook, module_names
-from greenloop.notebook.module import Composed, compose
-from greenloop.notebook.write_back import changed_cells, write_back
+from greenloop.engine.target_adapters import AdaptedTarget
+from greenloop.plugins.notebooks import ipynb
+from greenloop.plugins.notebooks.cell_labels import label_json, label_text
+from greenloop.plugins.notebooks.cell_source import LineKind
+from greenloop.plugins.notebooks.cell_targets import CellTarget
+from greenloop.plugins.notebooks.layout import Cell, Notebook, module_names
+from greenloop.plugins.notebooks.module import Composed, compose
+from greenloop.plugins.notebooks.write_back import changed_cells, write_back
 from greenloop.project import sources, targets
 from greenloop.project.environment.faults import Fault
 from greenloop.project.settings import Settings
 from greenloop.project.syntax import definitions
 from greenloop_sandbox import Failure
 
+if TYPE_CHECKING:
+    from greenloop.engine.refine import RefineRequest  # slow to import
+
 MAX_BYTES = 64 << 20  # outputs included
 
 
 @dataclass(frozen=True, kw_only=True)
-class NotebookTarget:
-    """The engine's input for a target in a notebook, and the translation of its output back to cells."""
+class NotebookTarget(AdaptedTarget):
+    """The engine's input for a target in a notebook, and the translation of its output back to cells.
+
+    `text` is that of the notebook's file, empty where the cells are those of an editor.
+    """
 
     notebook: Notebook
     cell_target: CellTarget
     composed: Composed
     target: Target
+    text: str = ""
+
+    def locate(self) -> tuple[Target, str]:
+        return self.target, self.composed.module
+
+    def to_request(self, request: RefineRequest) -> RefineRequest:
+        """The request with the notebook's two files."""
+        buffers = {**request.buffers, **self.buffers}
+        return replace(request, target=self.target, buffers=buffers, known_fault=self.fault)
+
+    def adapt_settings(self, settings: Settings) -> Settings:
+        """Settings for a notebook, which has no test file that generated tests could be written to."""
+        return replace(settings, spec=replace(settings.spec, write=False))
 
     @property
     def buffers(self) -> dict[str, bytes]:
@@ -60,7 +80,7 @@ class NotebookTarget:
             )
         return changed
 
-    def outcome_by_cell(self, outcome: Outcome) -> Outcome:
+    def show(self, outcome: Outcome) -> Outcome:
         """The outcome for display, with cells in place of the module: `nb.ipynb:3` is the third code cell."""
         before, after = dict(outcome.before), dict(outcome.after)
         if after.pop(self.notebook.module, None) is not None:
@@ -68,43 +88,46 @@ class NotebookTarget:
             for number, old, new in changed_cells(self.notebook, self.write_back(outcome)):
                 name = f"{self.notebook.path}:{number + 1}"
                 before[name], after[name] = _with_line_end(old), _with_line_end(new)
-        return replace(outcome, before=before, after=after, message=self.label_cells(outcome.message))
+        return replace(outcome, before=before, after=after, message=self.label(outcome.message))
 
-    def outcome_for_file(self, outcome: Outcome, text: str) -> Outcome:
-        """The outcome with the notebook's file in place of the module; `text` is the file's text."""
+    def to_files(self, outcome: Outcome) -> Outcome:
+        """The outcome with the notebook's file in place of the module."""
         path, before, after = self.notebook.path, dict(outcome.before), dict(outcome.after)
         if after.pop(self.notebook.module, None) is not None:
             before.pop(self.notebook.module, None)
-            before[path], after[path] = text, ipynb.updated_text(ipynb.parse(text, path), self.write_back(outcome)).text
+            file = ipynb.parse(self.text, path)
+            before[path], after[path] = self.text, ipynb.updated_text(file, self.write_back(outcome)).text
         return replace(outcome, before=before, after=after)
 
-    def originals(self, problem: Problem, text: str) -> dict[str, str | None]:
+    def originals(self, problem: Problem) -> dict[str, str | None]:
         """The files on which a result depends, with the notebook's file in place of the two generated ones."""
         generated = {self.notebook.module, self.notebook.tests}
         return {path: original for path, original in problem.originals.items() if path not in generated} | {
-            self.notebook.path: text
+            self.notebook.path: self.text
         }
 
-    def in_text(self, text: str) -> NotebookTarget:
+    def to_sandbox(self, files: dict[str, bytes]) -> dict[str, bytes]:
+        """The files with module and tests in place of the notebook's. Raises `UsageError`."""
+        others = {path: data for path, data in files.items() if path != self.notebook.path}
+        text = files.get(self.notebook.path)
+        return others | (self.buffers if text is None else self._in_text(text.decode()).buffers)
+
+    def _in_text(self, text: str) -> NotebookTarget:
         """The same target in another text of the file. Raises `UsageError` if that text no longer has it."""
         file = ipynb.parse(text, self.notebook.path)
         notebook = file.to_notebook(self.notebook.path, self.notebook.module, self.notebook.tests)
         if len(notebook.cells) != len(self.notebook.cells):
             raise UsageError(f"{self.notebook.path} has different cells than before.")
-        return prepare(notebook, self.cell_target)
+        return prepare(notebook, self.cell_target, text)
 
-    def label_cells(self, text: str) -> str:
+    def label(self, text: str) -> str:
         """A message with line numbers of the module replaced by cells and rows."""
         return label_text(self.notebook, text)
 
-    @contextmanager
-    def relabel_errors(self) -> Iterator[None]:
-        """Replaces line numbers by cells in errors raised inside the block."""
-        try:
-            yield
-        except GreenloopError as error:
-            error.args, error.remedy = (self.label_cells(str(error)),), self.label_cells(error.remedy)
-            raise
+    def label_json(self, value: dict[str, Any]) -> dict[str, Any]:
+        """The same for every text in it; a diff stays unchanged."""
+        labelled: dict[str, Any] = label_json(self.notebook, value)
+        return labelled | {name: value[name] for name in value.keys() & {"diff"}}
 
     def fault(self, failures: Sequence[Failure]) -> Fault | None:
         """The fault if an earlier cell fails, independently of the notebook's functions."""
@@ -144,11 +167,6 @@ class NotebookTarget:
         return False
 
 
-def adapt_settings(settings: Settings) -> Settings:
-    """Settings for a notebook, which has no test file that generated tests could be written to."""
-    return replace(settings, spec=replace(settings.spec, write=False))
-
-
 # -- from a file ----------------------------------------------------------------------------------------------------
 
 
@@ -178,7 +196,7 @@ def free_module_names(workspace: Path, path: str) -> tuple[str, str]:
 # -- for the engine -------------------------------------------------------------------------------------------------
 
 
-def prepare(notebook: Notebook, goal: CellTarget) -> NotebookTarget:
+def prepare(notebook: Notebook, goal: CellTarget, text: str = "") -> NotebookTarget:
     """The engine's input for a target. Raises `UsageError` if the target or an earlier cell cannot be used."""
     for number, cell in enumerate(notebook.cells[: goal.last_cell + 1]):
         if cell.parsed.syntax_error and number != goal.cell:
@@ -189,7 +207,7 @@ def prepare(notebook: Notebook, goal: CellTarget) -> NotebookTarget:
             )
     composed = compose(notebook, goal.last_cell)
     return NotebookTarget(
-        notebook=notebook, cell_target=goal, composed=composed, target=_target(notebook, goal, composed)
+        notebook=notebook, cell_target=goal, composed=composed, target=_target(notebook, goal, composed), text=text
     )
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from greenloop.notebook.cell_source import LineKind, ParsedCell, read, rows_of
+from greenloop.plugins.notebooks.cell_source import LineKind, ParsedCell, read, rows_of
 
 GAP_ROWS = 2  # rows before each cell
 

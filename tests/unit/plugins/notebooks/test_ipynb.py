@@ -6,7 +6,7 @@ import pytest
 
 from cells import notebook
 from greenloop.core.errors import UsageError
-from greenloop.notebook import ipynb
+from greenloop.plugins.notebooks import ipynb
 
 
 @pytest.mark.parametrize(

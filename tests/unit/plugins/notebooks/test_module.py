@@ -3,7 +3,7 @@
 import ast
 
 from cells import make_notebook, text_row
-from greenloop.notebook.module import compose
+from greenloop.plugins.notebooks.module import compose
 
 CELLS = (
     "%pylab\nimport math",

@@ -11,11 +11,11 @@ from pathlib import Path, PurePosixPath
 from greenloop.core.errors import WorkspaceError
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.spec import Target, TargetKind
-from greenloop.notebook.adapter import NotebookTarget, free_module_names, load
-from greenloop.notebook.cell_targets import CellTarget
-from greenloop.notebook.layout import Notebook
-from greenloop.notebook.module import compose, last_cell_run
-from greenloop.notebook.write_back import write_back
+from greenloop.plugins.notebooks.adapter import NotebookTarget, free_module_names, load
+from greenloop.plugins.notebooks.cell_targets import CellTarget
+from greenloop.plugins.notebooks.layout import Notebook
+from greenloop.plugins.notebooks.module import compose, last_cell_run
+from greenloop.plugins.notebooks.write_back import write_back
 
 
 def _notebook_of_module(root: Path, module: str) -> str | None:
@@ -30,20 +30,8 @@ def _notebook_of_module(root: Path, module: str) -> str | None:
     return None
 
 
-def recover_outcome(root: Path, outcome: Outcome) -> Outcome:
-    """An outcome from the history with the notebooks' files in place of their modules.
-
-    Raises `WorkspaceError` if a notebook's cells are not those of the run.
-    """
-    for path in outcome.after:
-        if past_run := prepare_from_run(root, path, outcome):
-            prepared, text = past_run
-            outcome = prepared.outcome_for_file(outcome, text)
-    return outcome
-
-
-def prepare_from_run(root: Path, module: str, outcome: Outcome) -> tuple[NotebookTarget, str] | None:
-    """The input of a past run in the notebook of that module, and the file's text; None: not a notebook's module.
+def prepare_from_run(root: Path, module: str, outcome: Outcome) -> NotebookTarget | None:
+    """The input of a past run in the notebook of that module; None: not a notebook's module.
 
     Raises `WorkspaceError` if the cells are neither those before that run nor those after it.
     """
@@ -58,8 +46,8 @@ def prepare_from_run(root: Path, module: str, outcome: Outcome) -> tuple[Noteboo
     target = Target(kind=TargetKind.FUNCTION, path=module, qualname="", selector="", start=1, end=1, name_line=1)
     cell_target = CellTarget(cell=last_cell, last_cell=last_cell)
     return NotebookTarget(
-        notebook=notebook, cell_target=cell_target, composed=compose(notebook, last_cell), target=target
-    ), text
+        notebook=notebook, cell_target=cell_target, composed=compose(notebook, last_cell), target=target, text=text
+    )
 
 
 def _restore_cells(notebook: Notebook, before: str, after: str) -> tuple[Notebook, int] | None:
@@ -76,7 +64,7 @@ def _restore_cells(notebook: Notebook, before: str, after: str) -> tuple[Noteboo
     )
 
 
-def target_title(root: Path, target: str) -> str:
+def title(root: Path, target: str) -> str:
     """A past run's target as the user types it, if it is in a notebook that still exists."""
     name, path = target.partition("::")[2], _notebook_of_target(root, target)
     if path is None:
@@ -85,7 +73,7 @@ def target_title(root: Path, target: str) -> str:
     return f"{path}:{cell_match[1]}" if cell_match else f"{path}::{name}"
 
 
-def strip_line_numbers(root: Path, target: str, text: str) -> str:
+def label_past(root: Path, target: str, text: str) -> str:
     """A past run's message without line numbers: if the cells have changed since, rows cannot be determined."""
     path = _notebook_of_target(root, target)
     if path is None:

@@ -1,1 +1,0 @@
-"""Notebooks: turns cells into a module with tests, and writes changes back to the cells."""

@@ -1,0 +1,1 @@
+"""Notebooks: targets in cells, for the command line, editors and Jupyter."""
