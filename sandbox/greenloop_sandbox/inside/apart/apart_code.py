@@ -1,6 +1,5 @@
 """The code's process: imports the changed modules and answers the judge. No pytest, no tests; argv says nothing."""
 
-import abc
 import importlib
 import inspect
 import json
@@ -13,7 +12,7 @@ from apart_context import CodeContext
 from apart_modules import ABSENT, CodeFinder
 from apart_peer import EXIT_AT_ONCE, Gone, Peer
 from apart_rules import CannotCross, is_plain
-from apart_signatures import fields_of, signature_of
+from apart_signatures import fields_of, hooks_of, signature_of
 from apart_tasks import CodeTasks, running_loop
 from apart_view import restrict
 
@@ -152,13 +151,12 @@ class _Lines:
 
 
 def _shape(kind):
-    """[abstract methods, whether it guards attributes, fields, whether it registers subclasses, functions]"""
+    """[abstract methods, whether it guards attributes, fields, what meets its subclasses, functions]"""
     values = [value for base in kind.__mro__[:-1] for value in vars(base).values()]
     guards = [each for each in values if hasattr(type(each), "__set__") and not isinstance(each, property)]
     decides = kind.__setattr__ is not object.__setattr__ or not hasattr(kind, "__dict__") or bool(guards)
-    registers = type(kind) not in (type, abc.ABCMeta) or isinstance(kind.__init_subclass__, types.MethodType)
     functions = [name for name, value in vars(kind).items() if isinstance(value, types.FunctionType)]
-    return [sorted(getattr(kind, "__abstractmethods__", ())), decides, fields_of(kind), registers, functions]
+    return [sorted(getattr(kind, "__abstractmethods__", ())), decides, fields_of(kind), hooks_of(kind), functions]
 
 
 def _run(value):

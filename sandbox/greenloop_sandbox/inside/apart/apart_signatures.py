@@ -97,3 +97,8 @@ def closure_roots(value):
     if isinstance(value, functools.partial):
         return (value.func, *value.args, *value.keywords.values())
     return (value.__self__,) if isinstance(value, types.MethodType) else ()
+
+
+def hooks_of(kind):
+    """[its metaclass, whether a function meets its subclasses]"""
+    return [type(kind).__qualname__, isinstance(kind.__init_subclass__, types.MethodType)]

@@ -18,7 +18,7 @@ from apart_modules import JudgeFinder
 from apart_objects import WRAP
 from apart_replaced import Replacements
 from apart_rules import NO_MIRROR, SPECIAL, is_plain
-from apart_signatures import fields_of, give_fields
+from apart_signatures import fields_of, give_fields, hooks_of
 
 HAVE_CODE = (types.FunctionType, types.MethodType, property)
 OF_DATACLASSES = frozenset(("__eq__", "__lt__", "__le__", "__gt__", "__ge__", "__repr__", "__hash__"))
@@ -199,13 +199,13 @@ class Separation:
         if not isinstance(owner, type):
             return
         name, is_dataclass = module.__name__, "__dataclass_fields__" in vars(owner)
-        abstract, decides, fields, registers, functions, attributes = self.peer.request("shape", name, path)
+        abstract, decides, fields, hooks, functions, attributes = self.peer.request("shape", name, path)
         is_other = is_dataclass and fields != fields_of(owner)
         give_fields(owner, fields)
         if abstract:
             owner.__abstractmethods__ = frozenset(map(str, abstract))
-        if registers:
-            owner.__init_subclass__ = classmethod(lambda kind, **keywords: self._register(kind, keywords))
+        if hooks != hooks_of(owner):  # what the user's own code does with subclasses, the judge does itself
+            owner.__init_subclass__ = classmethod(lambda kind, **keywords: self._register(owner, kind, keywords))
         if decides:
             owner.__setattr__ = lambda this, key, value: self.peer.request("op", "setattr", this, key, value)
         if "__init__" in vars(owner):
@@ -217,9 +217,11 @@ class Separation:
         if self.request["constants"]:
             self._take_all(owner, attributes)
 
-    def _register(self, kind, keywords):
+    def _register(self, owner, kind, keywords):
         """Asks what the code does with a class of the tests whose base has changed."""
-        peer = self.peer
+        peer, inherited = self.peer, super(owner, kind).__init_subclass__
+        if isinstance(inherited, types.MethodType):
+            inherited(**keywords)
         if not peer.rules.is_test_module(kind.__module__):
             return  # the code has its own
         peer.class_keywords[id(kind)] = keywords

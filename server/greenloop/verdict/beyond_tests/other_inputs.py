@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib.resources import files as package_files
 from itertools import groupby
@@ -23,6 +24,7 @@ from greenloop.project.sources import import_name_in_tests
 from greenloop.specs.properties import property_tests, signature, value_strategies
 from greenloop.specs.properties.plain_values import UnplainError
 from greenloop.verdict.beyond_tests.changed_functions import ChangedFunction
+from greenloop.verdict.beyond_tests.metamorphic import described_calls, repeated_call
 from greenloop.verdict.beyond_tests.varied_inputs import (
     Call,
     Instance,
@@ -66,7 +68,8 @@ class Observation:
     """One input, and what both versions do with it.
 
     `is_tested`: a test calls it so; `is_near`: it is varied in one place; `is_moved`: it is varied in all places.
-    `elsewhere` is what the new version does with a tested one under the conditions of `production_probe`.
+    `elsewhere` is what the new version does with a tested one under the conditions of `production_probe`, `again` what
+    it does with its own result in place of the first argument.
     """
 
     function: ChangedFunction
@@ -77,6 +80,7 @@ class Observation:
     is_near: bool = False
     is_moved: bool = False
     elsewhere: Mapping[str, Done] = field(default_factory=dict)
+    again: Done | None = None
 
     @property
     def differs(self) -> bool:
@@ -112,12 +116,14 @@ async def observe(
         moved = move_calls(tested)
         varied = vary_calls(tested, MOST_VARIED, moved)
         known = {call.key for call in (*tested, *moved, *varied)}
-        calls = [*tested, *varied, *moved, *(call for call in drawn if call.key not in known)]
+        more = [*drawn, *described_calls([each.qualname for each in group], probe.text, tested)]
+        calls = [*tested, *varied, *moved, *{call.key: call for call in more if call.key not in known}.values()]
         first_moved = len(tested) + len(varied)
         new_done, old_done = [await probe.run(each, calls) for each in (files, old_files)]
         places = sorted(new_done.keys() & old_done.keys())
         changed = any(place < len(tested) and new_done[place] != old_done[place] for place in places)
         elsewhere = await probe.run_in_production(files, tested) if changed else {}
+        again = await probe.run_again(files, calls, new_done, len(tested))
         for place in places:
             call = calls[place]
             found.append(
@@ -130,6 +136,7 @@ async def observe(
                     is_near=len(tested) <= place < first_moved,
                     is_moved=first_moved <= place < first_moved + len(moved),
                     elsewhere=elsewhere.get(place, {}),
+                    again=again.get(place),
                 )
             )
     return found
@@ -169,6 +176,23 @@ class _Probe:
         selectors = tuple(f"{self._path}::{name}" for name in ("test_inputs", "test_told"))
         rows = _read_rows(await self._lines(files, text, selectors))
         return {int(row[0]): Done(kind=str(row[1]), trees=json.dumps(row[2:])) for row in rows}
+
+    async def run_again(
+        self, files: Mapping[str, str], calls: Sequence[Call], done: Mapping[int, Done], tested: int
+    ) -> dict[int, Done]:
+        """Returns what these texts do with the results of calls, by the number of the call.
+
+        None where the result of a test's call is no container as its first argument is.
+        """
+        repeated = {}
+        for place, each in done.items():
+            with suppress(UnplainError):
+                if each.kind == "returns" and (call := repeated_call(calls[place], read_value(each.value))):
+                    repeated[place] = call
+        if not all(place in repeated for place in range(tested)):
+            return {}
+        found = await self.run(files, [*repeated.values()])
+        return {place: found[number] for number, place in enumerate(repeated) if number in found}
 
     async def run_in_production(self, files: Mapping[str, str], calls: Sequence[Call]) -> dict[int, dict[str, Done]]:
         """Returns what these texts do with the calls under each condition."""

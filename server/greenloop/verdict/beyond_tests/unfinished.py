@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from greenloop.core.python import stubs
 from greenloop.core.python.ast_source import FUNCTIONS, Function, docstring_statement, find_definitions, parse_module
 from greenloop.core.text.diff import with_plain_ends
+from greenloop.verdict.beyond_tests import metamorphic
 from greenloop.verdict.beyond_tests.input_forms import is_small
-from greenloop.verdict.beyond_tests.other_inputs import LEAST_NEAR, Observation
+from greenloop.verdict.beyond_tests.other_inputs import LEAST_NEAR, Done, Observation, show_call
 from greenloop.verdict.beyond_tests.special_casing import ONLY_WRITTEN, answer_of, gives_only_written
 from greenloop.verdict.beyond_tests.varied_inputs import Instance
 
@@ -69,7 +70,7 @@ def _in_file(
         if name.rpartition(".")[2] not in asked and (unread := _ignored(node, old.get(name), class_node)):
             yield node.lineno, f"`{name}` never reads {', '.join(f'`{each}`' for each in unread)}"
         group = [each for each in observations if each.function.qualname == name]
-        if sentence := _little(group, before, after):
+        if sentence := _little(group, before, after) or _breaks_relation(node, group):
             yield node.lineno, f"`{name}` {sentence}"
         for described in (node, class_node) if class_node is not None else (node,):
             prose = (ast.get_docstring(described) or "").partition("\n\n")[0]
@@ -184,6 +185,30 @@ def _never_raised(prose: str, vocabulary: _Vocabulary, group: Sequence[Observati
     promised = _RAISES.findall(prose) if len(others) >= LEAST_NEAR else []
     raised = {each.new.value for each in group if each.new.kind == "raises"}
     return [each for each in promised if each not in vocabulary.names and each not in raised]
+
+
+def _breaks_relation(node: Function, group: Sequence[Observation]) -> str:
+    """Describes an input on which the function contradicts itself or its description; else empty."""
+    tested = [each for each in group if each.is_tested]
+    repeated = [
+        (each, answer[0], again[0])
+        for each in group
+        if each.again is not None and (answer := answer_of(each.new)) and (again := answer_of(each.again))
+    ]
+    if metamorphic.is_steady([(each.call, result, other) for each, result, other in repeated if each.is_tested]):
+        for each, result, other in repeated:
+            if result != other:
+                return f"changes its own result of {show_call(each)} when it gets that, unlike those of its tests"
+    old, new = ({each.call.key: side.trees for each, side in sides} for sides in _sides(group))
+    calls = [each.call for each in tested]
+    sentence = calls and metamorphic.contradicts_order(node, new, calls[0])
+    return sentence or metamorphic.ignores_range(node, calls, old, new)
+
+
+def _sides(group: Sequence[Observation]) -> Iterator[list[tuple[Observation, Done]]]:
+    """What the old version returned, and the new one."""
+    yield [(each, each.old) for each in group if each.old.kind == "returns"]
+    yield [(each, each.new) for each in group if each.new.kind == "returns"]
 
 
 def _little(group: Sequence[Observation], before: str, after: str) -> str:

@@ -246,6 +246,8 @@ def _sequences(items: list[Any], depth: int) -> Iterator[list[Any]]:
         for place, values in reversed(list(enumerate(inner))):
             yield from ([*items[:place], each, *items[place + 1 :]] for each in islice(values, 1))
     yield [*items[1:], *items[:1]]
+    for place in [place for place, item in enumerate(items) if type(item) is list][:1]:
+        yield [*items[:place], [items[place]], *items[place + 1 :]]  # one level deeper
     yield items + items
     yield []
 
