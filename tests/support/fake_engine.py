@@ -94,6 +94,7 @@ class FakeEngine:
         self.root = root
         self.result: Outcome | BaseException = solved(root)
         self.red: list[str] = [CASE]
+        self.others = ""
         self.again = Status.PASSED
         self.meanwhile: Callable[[], Any] = lambda: None
         self.requests: list[Any] = []
@@ -160,6 +161,9 @@ class FakeEngine:
         self.reverified.append(dict(files))
         return verdict(self.again)
 
+    async def find_others(self, _root, *, settings) -> str:
+        return self.others
+
     async def list_failing_tests(self, root, *, settings, report_status=lambda _text: None) -> list[str]:
         return self.red
 
@@ -188,4 +192,5 @@ def fake(project, monkeypatch):
     monkeypatch.setattr(refine, "refine", made.refine)
     monkeypatch.setattr(after_run, "reverify", made.reverify)
     monkeypatch.setattr(testing, "list_failing_tests", made.list_failing_tests)
+    monkeypatch.setattr(testing, "find_others", made.find_others)
     return made

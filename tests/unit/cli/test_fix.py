@@ -194,8 +194,14 @@ def test_one_that_cannot_be_worked_on_does_not_keep_the_others_from_their_turn(f
 def test_a_green_suite_is_nothing_to_fix(fake, capsys, words):
     fake.red = []
     assert main(words) == 0
-    assert "nothing to fix" in capsys.readouterr().out
+    assert "There is nothing to fix." in capsys.readouterr().out
     assert fake.requests == []
+
+
+def test_a_green_suite_names_what_other_checks_find(fake, capsys):
+    fake.red, fake.others = [], "mypy reports 1 error."
+    assert main(["fix"]) == 0
+    assert "All tests pass. mypy reports 1 error." in capsys.readouterr().out
 
 
 # -- JSON --------------------------------------------------------------------------------------------------------
