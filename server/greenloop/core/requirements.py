@@ -1,7 +1,7 @@
 """The port `Requirement`: something that a candidate has to satisfy beyond its test cases.
 
-An entry point of the group `greenloop.requirements` names a module with `async begin(start) -> Requirement`, called
-once a run, before any candidate, and, if rulings have data, `show(data) -> Shown`. It must not know any requirement.
+An entry point of the group `greenloop.requirements` names a module with `async begin(start) -> Requirement | None`,
+called once a run, before any candidate, and, if rulings have data, `show(data) -> Shown`. It must not know any of them.
 """
 
 from __future__ import annotations

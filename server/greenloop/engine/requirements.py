@@ -9,7 +9,15 @@ from typing import Any
 from greenloop.core.classify import classify
 from greenloop.core.deadline import Deadline
 from greenloop.core.ports import Tools
-from greenloop.core.requirements import Requirement, Start, Trial, judge, load_requirement, with_results
+from greenloop.core.requirements import (
+    Requirement,
+    Start,
+    Trial,
+    find_requirement,
+    judge,
+    load_requirement,
+    with_results,
+)
 from greenloop.core.run_state import Baseline
 from greenloop.core.verification_inputs import VerificationInputs
 
@@ -20,6 +28,8 @@ CONFIGURED = (
     "human",
     "types",
 )  # each begins where the setting of the same name is set
+
+BY_DEFAULT = ("types",)  # set without the user, so it need not be installed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +44,7 @@ class Requirements:
     async def begin_configured(self, baseline: Baseline) -> Baseline:
         """Adds the requirements of the settings. Raises `SettingsError` or `CannotVerifyError`."""
         for name in CONFIGURED:
-            if self.tools.options.get(name):
+            if self.tools.options.get(name) and (name not in BY_DEFAULT or find_requirement(name)):
                 baseline = await self.begin(name, baseline, {})
         return baseline
 
@@ -47,7 +57,8 @@ class Requirements:
             report_status=self.report_status,
             others=baseline.requirements,
         )
-        return with_requirement(baseline, await load_requirement(name).begin(start))
+        begun = await load_requirement(name).begin(start)
+        return with_requirement(baseline, begun) if begun is not None else baseline
 
     async def with_shares(self, baseline: Baseline) -> Baseline:
         """Returns the baseline with what requirements say of their cases that ran with the user's own code."""

@@ -22,12 +22,15 @@ SECONDS = 60.0  # for one run of a checker, at most
 SHOWN = 3  # new errors that are named
 
 
-async def begin(start: Start) -> Requirement:
-    """Binding where `spec.types` is `require`. Raises `CannotVerifyError` where the checker is not installed then."""
+async def begin(start: Start) -> Requirement | None:
+    """Binding where `spec.types` is `require`; None where there is nothing to look at.
+
+    Raises `CannotVerifyError` where it is binding and the checker is not installed.
+    """
     problem, place, mode = start.problem, start.tools.place, start.tools.options.get(NAME)
     is_target = any(case.path == FILE for case in problem.spec.cases)
     if mode == OFF or place is None or is_target or not problem.regions:
-        return Requirement(name=NAME)
+        return None
     checkers = configured_linters(problem.root, place.environment)
     try:
         checkers.insert(0, find_checker(problem.root, place.environment))
@@ -35,7 +38,7 @@ async def begin(start: Start) -> Requirement:
         if mode == REQUIRE and isinstance(error, CannotVerifyError):
             raise
     if not checkers:
-        return Requirement(name=NAME)
+        return None
     case = region_case(problem, problem.regions[0], NAME, Provenance.CONSTRAINT, "no new error of the project's checks")
     spec = Spec(cases=(case,)) if mode == REQUIRE else Spec()
     return Requirement(name=NAME, spec=spec, judge=partial(_judge, checkers, case.id))
