@@ -117,8 +117,7 @@ def outcome_sentence(outcome: Outcome) -> str:
 
 def outcome_in_short(outcome: Outcome) -> str:
     """The result in a few words: `verified`, or less with the reason, and what was gained."""
-    gained = [describe_improvement(outcome.evidence)] if describe_measured(outcome.evidence.data) else []
-    return "; ".join([level_and_reason(outcome), *gained])
+    return "; ".join(filter(None, [level_and_reason(outcome), describe_gain(outcome.evidence)]))
 
 
 def level_and_reason(outcome: Outcome) -> str:
@@ -177,6 +176,11 @@ def describe_measured(data: Mapping[str, Any]) -> str:
 def measured_rows(data: Mapping[str, Any], most: int) -> list[str]:
     """The details of what requirements measured, by line of code: at most so many lines before and after."""
     return [row for shown in show(data).values() for row in shown.details(most)]
+
+
+def describe_gain(evidence: Evidence) -> str:
+    """As `describe_improvement`, where something was measured, else empty."""
+    return describe_improvement(evidence) if describe_measured(evidence.data) else ""
 
 
 def describe_improvement(evidence: Evidence) -> str:

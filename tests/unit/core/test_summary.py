@@ -16,7 +16,13 @@ from greenloop.core.summary import fold_attempts, total_usage, verification_leve
 from greenloop.core.text.json_codec import to_json
 from greenloop.plugins.improve.records import Gain
 from greenloop.wording.attempt import attempt_label, summarize_infills
-from greenloop.wording.outcome import describe_improvement, isolation_caveat, outcome_in_short, summarize_solved
+from greenloop.wording.outcome import (
+    describe_gain,
+    describe_improvement,
+    isolation_caveat,
+    outcome_in_short,
+    summarize_solved,
+)
 
 
 def evidence(**fields) -> Evidence:
@@ -173,3 +179,5 @@ def test_a_gain_stands_in_front_with_what_stayed():
     assert "1 test unchanged, 4 not affected, " in summarize_solved(alone, Verified.PARTIALLY)
     assert "same results" not in summarize_solved(alone, Verified.PARTIALLY)
     assert describe_improvement(replace(found, data={})) == "12 tests and 31 related tests unchanged"
+    assert describe_gain(found) == said
+    assert describe_gain(replace(found, data={"types": {"note": "not checked"}})) == ""

@@ -98,7 +98,12 @@ async def without_needless(problem: Problem, attempt: Attempt, glance: Run, veri
     candidate = attempt.candidate
     if attempt.draft is not None and attempt.draft.move is Move.TURN:  # what a capable model changes too has a reason
         return attempt
-    if candidate is None or problem.instruction or problem.spec.open or attempt.verdict.data:
+    if (
+        candidate is None
+        or problem.instruction
+        or problem.spec.open
+        or any("ratio" in each for each in attempt.verdict.data.values())
+    ):
         return attempt
     order = {region: place for place, region in enumerate((*problem.regions, *problem.suspects))}
     for region in sorted(candidate.texts, key=lambda each: -order.get(each, len(order))):

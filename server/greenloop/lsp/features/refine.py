@@ -19,7 +19,7 @@ from greenloop.lsp.presenters.notifications import applied_elsewhere
 from greenloop.lsp.runs.requests import command_scope, newest_offered, run_filter
 from greenloop.lsp.state.questions import Question, UserReply
 from greenloop.lsp.state.run import Run
-from greenloop.wording.outcome import describe_improvement
+from greenloop.wording.outcome import describe_gain
 
 # Seconds that a cancelling client waits for the clean-up, which continues afterwards.
 GRACE = 1.0
@@ -131,7 +131,7 @@ def reply(run: Run) -> dict[str, Any]:
         "reason": reason.value if reason else run.result.refusal,
         "attempts": max(len(run.attempts) - 1, 0),
         "applied": run.result.applied,
-        "gain": describe_improvement(outcome.evidence) if outcome and outcome.evidence.data else "",
+        "gain": describe_gain(outcome.evidence) if outcome else "",
     }
 
 

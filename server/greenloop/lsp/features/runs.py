@@ -21,7 +21,7 @@ from greenloop.lsp.state.run import Run
 from greenloop.wording.attempt import attempt_gain, error_message, first_failure
 from greenloop.wording.model import describe_model
 from greenloop.wording.notes import list_notes
-from greenloop.wording.outcome import describe_improvement
+from greenloop.wording.outcome import describe_gain
 
 # Seconds between two notifications; with many runs, at least this many times the duration of sending one.
 INTERVAL = 0.2
@@ -78,7 +78,7 @@ def run_row(run: Run) -> dict[str, Any]:
         "applied": run.result.applied,
         "cancelled": run.cancelled,
         "result": run.outcome.best if run.outcome and run.changes else None,
-        "gain": describe_improvement(run.outcome.evidence) if run.outcome and run.outcome.evidence.data else "",
+        "gain": describe_gain(run.outcome.evidence) if run.outcome else "",
         "heat": "" if run.running else hover_text.heat(run),
         "notes": [clean_for_display(note) for note in list_notes(run.outcome)] if run.outcome else [],
         "alsoFixed": [*run.outcome.evidence.also_fixed] if run.outcome and run.outcome.solved else [],

@@ -32,7 +32,7 @@ from greenloop.lsp.runs.editor_user import ApplyConfirmation, EditorUser
 from greenloop.lsp.runs.model_setup import ModelSetup
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.run import ApplyResult, Phase, Run, RunRequest
-from greenloop.wording.outcome import describe_improvement
+from greenloop.wording.outcome import describe_gain
 
 if TYPE_CHECKING:
     from greenloop.api.session import UnsolvedRun
@@ -282,7 +282,7 @@ def _end_text(run: Run) -> str:
         return "cancelled, the result is kept" if run.changes else "cancelled"
     if run.outcome is not None:
         end = "applied" if run.result.applied else run.outcome.reason.value
-        return f"{end}: {describe_improvement(run.outcome.evidence)}" if run.outcome.evidence.data else end
+        return ": ".join(filter(None, [end, describe_gain(run.outcome.evidence)]))
     return "cancelled" if run.cancelled else "failed"
 
 
