@@ -120,6 +120,24 @@ async def test_a_service_that_dies_is_said_and_started_again(tmp_path):
     assert second["test_s.py::test_counts"] == "passed"
 
 
+@needs["redis"]
+async def test_a_port_in_use_is_named(tmp_path):
+    """With the network on, tests share the machine's own loopback device."""
+    (tmp_path / "test_s.py").write_text("def test_one():\n    pass\n")
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        (tmp_path / "settings.py").write_text(f'URL = "redis://localhost:{port}/0"\n')
+        chosen = {"sandbox.services": ["redis"], "sandbox.network": True}
+        settings, _warnings = configuration.load(tmp_path, command_line=chosen)
+        session = await Bubblewrap().open(await build_sandbox_spec(tmp_path, settings))
+        try:
+            execution = await session.run(TestRun(selectors=("test_s.py",)))
+        finally:
+            await session.close()
+    said = f"Port {port}, which `sandbox.services` needs, cannot be used (Address already in use): free it."
+    assert execution.broken == said
+
+
 # -- attacks -----------------------------------------------------------------------------------------------------
 
 

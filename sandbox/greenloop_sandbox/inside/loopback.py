@@ -7,6 +7,7 @@ nowhere: there is no other device and no route.
 
 import ctypes
 import fcntl
+import os
 import socket
 import struct
 
@@ -59,10 +60,22 @@ def _add_ipv6(address):
         fcntl.ioctl(control, _SIOCSIFADDR, request)
 
 
-def hand_out_ports(control, *ports):
-    """Listens on these ports of the loopback, and gives the sockets to the host: no process in here serves them."""
+def hand_out_ports(control, ports):
+    """Listens on these ports of the loopback, and gives the sockets to the host: no process in here serves them.
+
+    Returns why that is impossible, or "".
+    """
+    listening = []
     with socket.socket(fileno=control) as channel:
-        listening = [socket.create_server(("127.0.0.1", port)) for port in ports]
+        for port in ports:
+            try:
+                listening.append(socket.create_server(("127.0.0.1", port)))
+            except OSError as error:
+                return "Port %d, which `sandbox.services` needs, cannot be used (%s): free it." % (
+                    port,
+                    os.strerror(error.errno),
+                )
         socket.send_fds(channel, [b"!"], [each.fileno() for each in listening])
-        for each in listening:
-            each.close()
+    for each in listening:
+        each.close()
+    return ""

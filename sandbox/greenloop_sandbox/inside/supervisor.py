@@ -41,14 +41,15 @@ def main(argv):
     processes.prctl(processes.PR_SET_CHILD_SUBREAPER, 1)
     if "--addresses" in argv:
         siblings["loopback"].add_addresses(argv[argv.index("--addresses") + 1].split(","))
-    if "--services" in argv:
-        siblings["loopback"].hand_out_ports(*map(int, argv[argv.index("--services") + 1].split(",")))
 
     def send(message):
         replies.write(protocol.pack(message, protocol.REPLY_LIMIT))
         replies.flush()
 
     reason, borrowed = _import_pytest(argv[argv.index("--packages") + 1] if "--packages" in argv else "")
+    if "--services" in argv:
+        control, *ports = map(int, argv[argv.index("--services") + 1].split(","))
+        reason = reason or siblings["loopback"].hand_out_ports(control, ports)
     if reason:
         send({"kind": "broken", "reason": reason})
         return 1
