@@ -233,10 +233,10 @@ def test_every_key_that_is_typed_during_and_after_a_run_is_in_the_text(typist):
     while typist.count < KEYS / 4:
         write(SENTENCES[typist.count % len(SENTENCES)])
     go("keyed", typist)
-    is_fixed = "def keyed(x):;    return x * 2"
-    typist.wait("fix", lambda: write(SENTENCES[0]) or typist.text("keyed.py") == is_fixed)
-    typist.wait("message", lambda: write(SENTENCES[1]) or b"Fixed: test_keyed passes" in typist.screen)
+    # Stock Neovim answers no question while it waits for a key after a message: only its screen is looked at.
+    typist.wait("message", lambda: write(SENTENCES[0]) or b"Fixed: test_keyed passes" in typist.screen)
     while typist.count < KEYS:
         write(SENTENCES[typist.count % len(SENTENCES)])
+    assert typist.text("keyed.py") == "def keyed(x):;    return x * 2"
     assert typist.text("notes.py").rstrip(";") == typed.replace("\r", ";").rstrip(";")
     typist.leave()
