@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from contracts import CONTRACTS
 from greenloop import api
 from greenloop.core import registry
 from greenloop.core.records.verdict import ErrorGroup
+from greenloop.core.run_state import RunState
 from greenloop.engine.presets import find_preset, load_presets
 from greenloop.project import templates
 from greenloop.project.settings import keys
@@ -203,3 +205,20 @@ def test_documents_are_linked_from_somewhere_and_their_links_lead_somewhere():
             assert aim.exists(), f"{page.relative_to(HOUSE)} links to {link}"
             reached.add(aim)
     assert [page for page in kept if page not in reached] == []
+
+
+# Who assigns a field of a run's state, besides core/run_state.py itself.
+WRITERS = {
+    "attempts": {"engine/loop/loop.py"},
+    "evidence": {"verdict/verifier.py"},
+    "problem": {"engine/run.py"},
+    "unmeasured": {"engine/run.py"},
+}
+
+
+@pytest.mark.parametrize("name", [each.name for each in fields(RunState)])
+def test_each_field_of_a_run_has_one_writer(name):
+    pattern = re.compile(rf"\bstate\.{name}(?:\[[^=\n]*\])? \+?= ")
+    package = HOUSE / "server" / "greenloop"
+    found = {str(path.relative_to(package)) for path in package.rglob("*.py") if pattern.search(path.read_text())}
+    assert found == WRITERS.get(name, set())

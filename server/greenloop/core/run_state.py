@@ -1,12 +1,13 @@
 """Holds what changes while a run goes on, in one place: problem, attempts, evidence, budget.
 
-The loop and engine/run.py write it; everything else reads. It must not know how any of it comes about.
+A field is assigned here, or in one other module: `attempts` by the loop, `problem` and `unmeasured` by engine/run.py,
+`evidence` by the verifier (tests/repository/test_architecture.py). It must not know how any of it comes about.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from greenloop.core.election import count_asked
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Evidence
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.spec import Region
+from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.usage import Budget, Usage
 from greenloop.core.requirements import Requirement
 from greenloop_sandbox import Limits
@@ -86,6 +87,25 @@ class RunState:
         self.problem, self.outcomes, self.limits = baseline.problem, baseline.outcomes, baseline.limits
         self.unmeasured, self.requirements = baseline.unmeasured, baseline.requirements
         self.attempts = [baseline.attempt]
+
+    def keep_spec(self, spec: Spec) -> Problem:
+        """Takes a specification that votes or the user changed; returns the problem with it."""
+        self.problem = replace(self.problem, spec=spec)
+        return self.problem
+
+    def learn_outcomes(self, outcomes: Mapping[str, str]) -> Mapping[str, str]:
+        """Adds outcomes with the user's own code; returns all that are known."""
+        self.outcomes = {**self.outcomes, **outcomes}
+        return self.outcomes
+
+    def leave_out_related(self, cases: Collection[str]) -> None:
+        """Leaves out related tests, whose ids differ in every run."""
+        kept = tuple(case for case in self.problem.neighbours if case not in cases)
+        self.problem = replace(self.problem, neighbours=kept)
+
+    def describe_baseline(self, attempt: Attempt) -> None:
+        """Takes attempt 0 with its notes."""
+        self.attempts = [attempt]
 
     def go_on_from(self, attempts: Sequence[Attempt]) -> None:
         """Adds attempts of an earlier run, with what they used; the budget is what may be used beyond that."""

@@ -32,7 +32,7 @@ from greenloop.drafting.candidates.answers.changed_regions import with_file
 from greenloop.drafting.candidates.checks.gate import check
 from greenloop.drafting.search import conversation as conversation_search
 from greenloop.engine import designed_tests
-from greenloop.engine.baseline.related_trace import RelatedTrace
+from greenloop.engine.baseline.related_trace import RelatedTrace, with_related
 from greenloop.engine.conversation.conversation import Conversation
 from greenloop.engine.feedback import Feedback
 from greenloop.engine.history import provenance
@@ -182,7 +182,7 @@ class RefineRun:
         await self.calls.models.model_for(Role.REFINER)
         await self.calls.gather_context(self.state.problem.opened(()), self.tools)
         (baseline,) = self.state.attempts
-        self.state.attempts = [await self.feedback.describe_baseline(self.state.problem, baseline)]
+        self.state.describe_baseline(await self.feedback.describe_baseline(self.state.problem, baseline))
         self._plan(self.state.problem, self.state.attempts)  # raises what would end the run before its first attempt
         return drafter
 
@@ -276,7 +276,6 @@ class RefineRun:
         history.save_attempt(number, baseline)
         foundation = _foundation(state.problem)
         self.related_trace = RelatedTrace(
-            state=state,
             measurement=self.baseline.measurement,
             open_session=self.workspace.open_session,
             seconds=self.context.settings.suite.seconds,
@@ -297,7 +296,7 @@ class RefineRun:
             run=number,
         )
         try:
-            self.related_trace.start()
+            self.related_trace.start(state.unmeasured)
             outcome = await self._loop(started, parts, emit)
         except asyncio.CancelledError:
             if self.offered is None:
@@ -307,7 +306,7 @@ class RefineRun:
                 history.set_basis(number, await asyncio.shield(self.workspace.basis()))
             raise
         finally:
-            await asyncio.shield(self.related_trace.stop())
+            await asyncio.shield(self._stop_related_trace())
             withdrawn = await asyncio.shield(self.conversation.withdraw())
         outcome = with_withdrawn(self._builder().complete(outcome, state), withdrawn)
         usage = replace(outcome.usage, test_seconds=self.watch.seconds)
@@ -402,11 +401,12 @@ class RefineRun:
         problem: Problem,
         attempts: Sequence[Attempt],
         emit: Callable[[Event], None],
-    ) -> tuple[Attempt, Problem]:
-        """Asks for the next turn; tests of modules that only it changes are related from now on."""
+    ) -> Attempt:
+        """Asks for the next turn; the run's problem gets every file that it changes, and tests of these are related."""
         attempt, extended = await self.conversation.turn(number, draft, problem, attempts, emit)
         await self._add_related([path for path in extended.files if path not in problem.files])
-        return attempt, extended
+        self.state.problem = extended
+        return attempt
 
     async def _add_related(self, paths: Sequence[str]) -> None:
         """Adds the test files that import these modules to those whose outcome is not known yet."""
@@ -420,7 +420,7 @@ class RefineRun:
 
     async def _accept(self, files: Files) -> Verdict:
         """Accepts with all that is known of the related tests by now; goes on with the others if it comes to more."""
-        await self.related_trace.stop()
+        await self._stop_related_trace()
         measurement = self.baseline.measurement
         self.verifier.durations = (
             {case: each.seconds for case, each in measurement.results.items()} if measurement else {}
@@ -431,8 +431,18 @@ class RefineRun:
             verdict = await self.verifier.accept(files)
         if verdict.status is not Status.PASSED:
             self.offered = None
-            self.related_trace.start()
+            self.related_trace.start(self.state.unmeasured)
         return verdict
+
+    async def _stop_related_trace(self) -> None:
+        """Ends the background run of related tests, and takes over its record. Known outcomes count before its own."""
+        state = self.state
+        targets = {case.id for case in state.problem.spec.cases}
+        if (related := await self.related_trace.stop(targets)) is None:
+            return
+        state.unmeasured = related.unmeasured
+        outcomes = state.learn_outcomes({**related.outcomes, **state.outcomes})
+        state.problem = with_related(state.problem, related, outcomes)
 
     def _offer(self, files: Files, evidence: Evidence) -> Outcome:
         """Builds the outcome of a result that is proven except for the related tests that go on."""

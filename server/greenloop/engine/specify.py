@@ -173,7 +173,7 @@ def build_voting(
 
     def report_change(spec: Spec, sentence: str) -> None:
         """Keeps, stores and emits a spec that votes or answers of the user changed."""
-        problem = state.problem = replace(state.problem, spec=spec)
+        problem = state.keep_spec(spec)
         for message in stored_tests.update(problem.root, regions[0], problem.files[regions[0].path], spec, module):
             context.report_status(message)
         emit(Specified(spec=spec, reason=sentence))

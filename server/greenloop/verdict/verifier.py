@@ -182,14 +182,13 @@ class Verifier:
         """
         verdict = await run(inputs)
         if unstable := await self._unstable(inputs, session, verdict):
-            self.state.problem = _without(self.state.problem, unstable)
+            self.state.leave_out_related(unstable)
             inputs = replace(inputs, problem=_without(inputs.problem, unstable))
             verdict = await run(inputs)
         while inputs.own is not None and (doubtful := self._doubtful(verdict)):
             self._asked.update(doubtful)
             found = await own_code.outcomes_alone(inputs, session, doubtful, hash_seed)
-            self.state.outcomes = {**self.state.outcomes, **found}
-            inputs = replace(inputs, outcomes=self.state.outcomes)
+            inputs = replace(inputs, outcomes=self.state.learn_outcomes(found))
             verdict = await run(inputs)
         return verdict, inputs
 

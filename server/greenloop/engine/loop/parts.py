@@ -14,9 +14,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Verdict
 from greenloop.engine.loop.attempt_steps import Files
 
-Converse = Callable[
-    [int, Draft, Problem, Sequence[Attempt], Callable[[Event], None]], Awaitable[tuple[Attempt, Problem]]
-]
+Converse = Callable[[int, Draft, Problem, Sequence[Attempt], Callable[[Event], None]], Awaitable[Attempt]]
 
 Rank = Callable[[Problem, Sequence[Attempt], Sequence[Attempt]], Awaitable[Sequence[Attempt]]]
 
@@ -47,8 +45,8 @@ class Parts:
     `elect` selects the attempts for `accept` after each round and at the end.
     `stops_copies`: an answer that repeats the user's function ends at once, unless it is to be corrected further down.
     `rank` orders candidates that were not run, where not all of them are to be run.
-    `converse` asks for the next turn of the conversation; it returns its attempt, and the problem with every file that
-    it changes. `has_question`: a question was sent ahead, so of several one-token changes that pass none is taken;
+    `converse` asks for the next turn of the conversation. `has_question`: a question was sent ahead, so of several
+    one-token changes that pass none is taken;
     `has_answer`: it has its answer, so that nothing else need be tried.
     """
 

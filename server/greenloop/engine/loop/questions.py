@@ -73,7 +73,7 @@ class Questions:
         assert self.parts.converse is not None
         state = self.state
         try:
-            attempt, state.problem = await self.parts.converse(number, draft, state.problem, state.attempts, self.emit)
+            attempt = await self.parts.converse(number, draft, state.problem, state.attempts, self.emit)
         except BudgetExceededError as error:
             self.exhausted = error.reason
             return None

@@ -11,8 +11,7 @@ from typing import Any
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
-from greenloop.core.run_state import RunState
-from greenloop.engine.baseline.related_trace import RelatedTrace
+from greenloop.engine.baseline.related_trace import RelatedTrace, with_related
 from greenloop.localize.measuring import Measurement
 from greenloop_sandbox import Execution, Limits
 
@@ -53,11 +52,10 @@ def _hits(case: str) -> list[dict[str, object]]:
     return [HIT] if case.startswith("test_m.py") else []
 
 
-def traced(room: Room | None) -> tuple[RelatedTrace, RunState]:
+def traced(room: Room | None) -> tuple[RelatedTrace, Problem]:
     region = Region(path="m.py", qualname="f", start=1, end=2)
     spec = Spec(cases=(Case(id=TARGET, path="test_m.py", line=1),), selectors=(TARGET,))
     problem = Problem(root=Path("/nowhere"), spec=spec, regions=(region,), originals={}, files={})
-    state = RunState(problem=problem, outcomes={TARGET: "failed"}, unmeasured=WAITING)
     measurement: Any = Measurement(context=Context())  # type: ignore[arg-type]
     measurement.reach.add(Execution(records=({"kind": "trace", "id": TARGET, "functions": [HIT]},)))
 
@@ -66,41 +64,45 @@ def traced(room: Room | None) -> tuple[RelatedTrace, RunState]:
             raise CannotVerifyError("no sandbox")
         return room
 
-    return RelatedTrace(state=state, measurement=measurement, open_session=open_session, seconds=9.0), state
+    return RelatedTrace(measurement=measurement, open_session=open_session, seconds=9.0), problem
 
 
 async def test_what_it_finds_is_read_when_it_is_stopped():
     room = Room()
-    trace, state = traced(room)
-    trace.start()
+    trace, problem = traced(room)
+    trace.start(WAITING)
     await room.began.wait()
     room.gate.set()
     assert trace._task is not None
     await trace._task
-    await trace.stop()
-    assert state.unmeasured == ()
-    assert (state.problem.neighbours, state.problem.unaffected) == (WAITING, WAITING[1:])
-    assert state.outcomes == {TARGET: "failed", **dict.fromkeys(WAITING, "passed")}
+    related = await trace.stop({TARGET})
+    assert related is not None
+    assert (related.unmeasured, related.outcomes) == ((), dict.fromkeys(WAITING, "passed"))
+    merged = with_related(problem, related, {TARGET: "failed", **related.outcomes})
+    assert (merged.neighbours, merged.unaffected) == (WAITING, WAITING[1:])
     assert room.is_closed
 
 
 async def test_stopped_in_the_middle_it_closes_its_sandbox_and_knows_no_more_than_before():
     room = Room()
-    trace, state = traced(room)
-    trace.start()
+    trace, _problem = traced(room)
+    trace.start(WAITING)
     await room.began.wait()
-    await trace.stop()
+    related = await trace.stop({TARGET})
     assert room.is_closed
-    assert (state.unmeasured, state.problem.neighbours) == (WAITING, ())
-    trace.start()
+    assert related is not None
+    assert (related.unmeasured, related.outcomes) == (WAITING, {})
+    trace.start(WAITING)
     assert trace._task is not None
-    await trace.stop()
+    await trace.stop({TARGET})
+    assert await trace.stop({TARGET}) is None
 
 
 async def test_without_a_sandbox_the_tests_stay_unknown():
-    trace, state = traced(None)
-    trace.start()
+    trace, _problem = traced(None)
+    trace.start(WAITING)
     assert trace._task is not None
     await trace._task
-    await trace.stop()
-    assert state.unmeasured == WAITING
+    related = await trace.stop({TARGET})
+    assert related is not None
+    assert related.unmeasured == WAITING
