@@ -84,6 +84,7 @@ class SimulatedRun:
                 place=SimpleNamespace(network=False),
                 say=None,
                 aim=None,
+                prepared=None,
                 deadline=Deadline(),
             ),
             baseline=Baseline(problem=problem, attempt=BASELINE, outcomes={}),
