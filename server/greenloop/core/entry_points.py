@@ -30,7 +30,6 @@ REQUIREMENTS = "greenloop.requirements"
 CHANGE_MAKERS = "greenloop.change_makers"
 LSP_FEATURES = "greenloop.lsp_features"
 OUTPUTS = "greenloop.outputs"
-BACKGROUND_JOBS = "greenloop.background_jobs"
 IPYTHON_EXTENSIONS = "greenloop.ipython_extensions"
 
 

@@ -103,10 +103,6 @@ class RunState:
         kept = tuple(case for case in self.problem.neighbours if case not in cases)
         self.problem = replace(self.problem, neighbours=kept)
 
-    def describe_baseline(self, attempt: Attempt) -> None:
-        """Takes attempt 0 with its notes."""
-        self.attempts = [attempt]
-
     def go_on_from(self, attempts: Sequence[Attempt]) -> None:
         """Adds attempts of an earlier run, with what they used; the budget is what may be used beyond that."""
         used = sum((attempt.spent for attempt in attempts), Usage())

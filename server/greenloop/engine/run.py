@@ -182,7 +182,8 @@ class RefineRun:
         await self.calls.models.model_for(Role.REFINER)
         await self.calls.gather_context(self.state.problem.opened(()), self.tools)
         (baseline,) = self.state.attempts
-        self.state.describe_baseline(await self.feedback.describe_baseline(self.state.problem, baseline))
+        described = await self.feedback.describe_baseline(self.state.problem, baseline)
+        self.state.start_from(replace(self.baseline, problem=self.state.problem, attempt=described))
         self._plan(self.state.problem, self.state.attempts)  # raises what would end the run before its first attempt
         return drafter
 
@@ -437,8 +438,7 @@ class RefineRun:
     async def _stop_related_trace(self) -> None:
         """Ends the background run of related tests, and takes over its record. Known outcomes count before its own."""
         state = self.state
-        targets = {case.id for case in state.problem.spec.cases}
-        if (related := await self.related_trace.stop(targets)) is None:
+        if (related := await self.related_trace.stop({case.id for case in state.problem.spec.cases})) is None:
             return
         state.unmeasured = related.unmeasured
         outcomes = state.learn_outcomes({**related.outcomes, **state.outcomes})

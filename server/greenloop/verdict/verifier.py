@@ -14,7 +14,6 @@ from time import monotonic
 from greenloop.core.compose import compose
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Evidence
-from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.requirements import Trial, judge
@@ -183,7 +182,8 @@ class Verifier:
         verdict = await run(inputs)
         if unstable := await self._unstable(inputs, session, verdict):
             self.state.leave_out_related(unstable)
-            inputs = replace(inputs, problem=_without(inputs.problem, unstable))
+            kept = tuple(case for case in inputs.problem.neighbours if case not in unstable)
+            inputs = replace(inputs, problem=replace(inputs.problem, neighbours=kept))
             verdict = await run(inputs)
         while inputs.own is not None and (doubtful := self._doubtful(verdict)):
             self._asked.update(doubtful)
@@ -305,10 +305,6 @@ class Verifier:
 
     def _changed(self, files: Files) -> dict[str, str]:
         return changed_texts(self.state.problem, files)
-
-
-def _without(problem: Problem, unstable: Collection[str]) -> Problem:
-    return replace(problem, neighbours=tuple(case for case in problem.neighbours if case not in unstable))
 
 
 def _generated_failure(spec: Spec, proofs: Proofs) -> str:
