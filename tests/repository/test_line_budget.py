@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 # The goals are 58,000, 14,000 and none: in the laboratory lines cost users nothing. What one of the two needs the other
 # gives: a Django project's tests cost the sandbox 100 lines.
-LINES = {"server/greenloop": 71_200, "sandbox/greenloop_sandbox": 16_500}
+LINES = {"server/greenloop": 71_300, "sandbox/greenloop_sandbox": 16_500}
 STEP = 500
 
 
