@@ -27,7 +27,7 @@ _NAME = re.compile(r"[A-Za-z_][\w-]{0,62}")
 
 @dataclass(frozen=True, kw_only=True)
 class Server:
-    """How an installed server is started: a shell script with `$BIN`, `$PORT`, `$ACCOUNT` and `$DATABASE`."""
+    """Start of an installed server: a shell script with `$BIN`, `$PORT`, `$ACCOUNT` and `$DATABASE`."""
 
     title: str
     program: str

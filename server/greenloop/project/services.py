@@ -23,7 +23,7 @@ LOCAL = {"", "localhost", "127.0.0.1", "::1", "0.0.0.0"}  # noqa: S104 - an addr
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """How projects name a kind of service: schemes of addresses, prefixes of variables, and what is usual."""
+    """Names of a kind of service in projects: schemes of addresses, prefixes of variables, and what is usual."""
 
     port: int
     schemes: str

@@ -206,7 +206,7 @@ def _breaks_relation(node: Function, group: Sequence[Observation]) -> str:
 
 
 def _sides(group: Sequence[Observation]) -> Iterator[list[tuple[Observation, Done]]]:
-    """What the old version returned, and the new one."""
+    """Returns what the old version returned, and the new one."""
     yield [(each, each.old) for each in group if each.old.kind == "returns"]
     yield [(each, each.new) for each in group if each.new.kind == "returns"]
 
