@@ -112,13 +112,10 @@ def _find_service(name: str, texts: Sequence[str]) -> tuple[Service, str]:
         if (match := re.search(rf"(?m)^[ \t-]*(?:{kind.prefixes})(?:{words})[ \t]*[:=][ \t]*[\"']?([\w.-]+)", text))
     }
     first = local[0] if local else urlsplit("")
-    try:
-        port = first.port if (first.hostname or "") in LOCAL else None
-    except ValueError:
-        port = None
+    with_port = re.search(r":(\d+)$", first.netloc) if (first.hostname or "") in LOCAL else None
     service = Service(
         kind=name,
-        port=port or kind.port,
+        port=int(with_port[1]) if with_port else kind.port,
         user=unquote(first.username or "") or known.get("user", "") or kind.account,
         password=unquote(first.password or "") or known.get("password", "") or kind.password,
         database=first.path.strip("/") or known.get("database", "") or kind.database,

@@ -215,13 +215,12 @@ class RunDriver:
             run.progress.started = replace(event, problem=replace(event.problem, originals=originals))
         try:
             self._runs.notify_changed(run)
-            if isinstance(event, Started | Tested):
+            if isinstance(event, Started | Tested | Offered):
                 self._run_diagnostics.publish(run)
                 self._runs.notify_list_changed()
             if isinstance(event, Tested):
                 self._notifications.log_attempt(run)
             if isinstance(event, Offered):
-                self._runs.notify_list_changed()
                 self._notifications.offer(run)
             if isinstance(event, Tested) and event.attempt.refused and run.result.applied:
                 self._notifications.take_back(run)
