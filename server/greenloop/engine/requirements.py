@@ -22,8 +22,8 @@ from greenloop.core.run_state import Baseline
 from greenloop.core.verification_inputs import VerificationInputs
 
 CONFIGURED = (
-    "trace",
     "constraints",
+    "trace",
     "score",
     "human",
     "types",
