@@ -4,6 +4,7 @@ The setting `model` is `play:NAME`; `test/go` lets a waiting script go on, `test
 """
 
 import asyncio
+import contextlib
 import ctypes
 import os
 import subprocess
@@ -34,7 +35,6 @@ from greenloop.lsp.runs import apply_edit, editor_user
 from greenloop.lsp.server import create_server, serve
 from greenloop.models.embedded import default_model
 from greenloop.models.providers import none
-from greenloop.plugins.improve.records import Gain, ProfiledLine
 from greenloop_sandbox import CaseResult, Failure, Frame
 from scripted_attempt import emit_attempt
 
@@ -42,6 +42,9 @@ TEST = "test_m.py::test_double"
 ASKED = ("Is `double(5) == 11` right?", "Is `double(0) == 1` right?")
 READ = ToolSpec(name="read", description="Reads a file.", parameters={"type": "object"})
 OPTIONS = ("Yes", "No", "It is 10", "The right value is …", "Skip")
+
+with contextlib.suppress(ModuleNotFoundError):  # `make core` has no plugins
+    from greenloop.plugins.improve.records import Gain, ProfiledLine
 
 
 def verdict(observed, line=5, path="test_m.py"):
