@@ -30,8 +30,8 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, SOURCES)), "
 IMPORTERS = {
     "litellm": ("greenloop.models.chat.through_litellm",),
     "docker": ("greenloop_sandbox.backends.docker",),
-    "pygls": ("greenloop.lsp", "greenloop.plugins.test_runs"),
-    "lsprotocol": ("greenloop.lsp", "greenloop.plugins.test_runs"),
+    "pygls": ("greenloop.lsp", "greenloop.plugins.notebooks", "greenloop.plugins.test_runs"),
+    "lsprotocol": ("greenloop.lsp", "greenloop.plugins.notebooks", "greenloop.plugins.test_runs"),
     "optuna": ("greenloop_lab.bench.tuning.optuna_sampler",),
     "xllamacpp": ("greenloop.models.embedded",),
     "rich": ("greenloop.cli",),
