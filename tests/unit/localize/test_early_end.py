@@ -41,6 +41,7 @@ async def repeated(first: Execution, second: Execution) -> tuple[Any, int]:
         later_limits=lambda _execution: Limits(),
         snapshot=SimpleNamespace(root=Path("/w"), buffers={}, text=lambda _path: ""),
         sites=(),
+        prepared=None,
         target=Target(
             kind=TargetKind.TEST, path="test_m.py", selector=CASE, qualname="test_f", start=1, end=2, name_line=1
         ),

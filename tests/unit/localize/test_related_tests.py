@@ -94,7 +94,7 @@ async def test_first_changes_are_tried_while_assignments_are_looked_for(tmp_path
     monkeypatch.setattr(related_tests.assignments, "find_read", find_read)
     context = context_of(tmp_path, 9.0, [])
     context.report_status = lambda _text: None
-    context.target = SimpleNamespace(path="test_a.py")
+    context.target, context.fallback = SimpleNamespace(path="test_a.py"), ()
     context.gather_evidence = lambda reach, failing, passing: gather_evidence(reach, failing, passing, lambda _path: "")
     asyncio.get_running_loop().call_soon(others.set)
     related = await run_related_tests(context, Measurement(context=context), (), {}, ())

@@ -131,7 +131,7 @@ class House:
         self.documents = SimpleNamespace(
             open_texts=lambda _root: dict(self.texts),
             text=lambda path: self.texts[path.name] if path.name in self.texts else on_disk(path),
-            module_path=lambda path: path,
+            shown_path=lambda path: path,
             composite=lambda _path, _root: None,
             documents_of=lambda path: [(path.name, 0)],
             location=lambda path, where: SimpleNamespace(uri=path.name, range=where),
