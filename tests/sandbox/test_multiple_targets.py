@@ -9,9 +9,9 @@ import pytest
 from greenloop.core.events import Finished, Started, Tested
 from greenloop.core.records.verdict import Status
 from greenloop.core.text.diff import unified_diff
+from greenloop.core.verification_inputs import ACCEPTING
 from greenloop.engine import refine
 from greenloop.project import configuration
-from greenloop.verdict import inputs
 from greenloop_sandbox.backends._one_shot import OneShotSession
 from greenloop_sandbox.backends._resident import ResidentSession
 
@@ -121,7 +121,7 @@ async def test_the_whole_related_suite_runs_before_an_edit_is_offered(play, monk
     (whole,) = [
         run for run in ran if len(run.selectors) == 12 and any(b"max(lo" in text for text in run.files.values())
     ]
-    assert whole.hash_seed == inputs.ACCEPTING
+    assert whole.hash_seed == ACCEPTING
 
 
 async def test_a_run_says_before_it_begins_what_it_will_come_to(play):
