@@ -10,8 +10,8 @@ import traceback
 from pathlib import Path
 
 from greenloop import __version__
-from greenloop.cli.render import escape_controls
 from greenloop.core.errors import GreenloopError
+from greenloop.core.text.redact import escape_controls
 
 
 def print_error(error: GreenloopError) -> None:
