@@ -78,7 +78,6 @@ async def survived(editor):
     assert "Traceback" not in errors, errors[-3000:]
 
 
-@pytest.mark.story("the server survives whatever is sent to it")
 async def test_odd_params_of_every_request(editor):
     capabilities = (await editor.start(model="play:refuse"))["capabilities"]
     good = {"uri": editor.uri("test_m.py")}

@@ -142,7 +142,6 @@ def source(folder: Path, name: str, version: str, witness: Path) -> None:
             tar.addfile(member, io.BytesIO(text.encode()))
 
 
-@pytest.mark.story("Docker gets an image for each lock")
 async def test_a_lock_gets_its_image_once_and_tests_find_its_packages(opened, root, index, forget, caplog):
     caplog.set_level(logging.INFO, "greenloop_sandbox")
     wheel(index, "unwanted", "1.0")

@@ -50,7 +50,6 @@ async def test_without_any_example_tests_are_designed_and_never_taken_for_the_us
     assert not any("assert rle" in prompt for prompt in model.asked(Role.DRAFTER))
 
 
-@pytest.mark.story("you are asked about generated tests")
 async def test_an_answer_makes_the_result_the_users_own(docstring):
     user = ReferenceUser(RIGHT)
     outcome = await docstring(STUB, make_model(COUNTS, RIGHT, GROUPS, SORTED, RIGHT), user=user)

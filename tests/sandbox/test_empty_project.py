@@ -45,7 +45,6 @@ def fix(tmp_path, monkeypatch, lay, capsys):
     return run
 
 
-@pytest.mark.story("a project is written by its tests")
 def test_all_modules_are_written_in_the_order_of_the_imports(fix):
     code, events = fix([f"{ITEM}\n\n{CART}", REPORT], "tests/", "--apply")
     ends = [each for each in events if each["event"] == "finished"]

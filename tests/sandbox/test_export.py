@@ -125,7 +125,6 @@ def change(file: Path, edit: Callable[[dict], None]) -> None:
     file.write_text(json.dumps(value))
 
 
-@pytest.mark.story("a result is verified on another machine")
 def test_a_colleague_verifies_and_applies_what_was_exported(exported, colleague):
     code, out, err = colleague.run("verify", str(exported), "--json")
     assert code == 0, out + err

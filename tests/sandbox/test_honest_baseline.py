@@ -70,7 +70,6 @@ NINE = (
 )
 
 
-@pytest.mark.story("code that hangs is repaired in seconds")
 async def test_code_that_hangs_in_eight_of_nine_cases_costs_seconds_and_is_verified(play):
     limit = 2.0
     outcome, _events, hung = await play(

@@ -85,7 +85,7 @@ async def test_the_function_is_found_and_the_result_verified(name, refine_projec
     assert outcome.after == {changed: RIGHT}
 
 
-@pytest.mark.story("a Django project runs as manage.py runs it")
+@pytest.mark.story("a Django project runs as manage.py runs it", only=("[cart/tests.py::PageTests::test_page]",))
 @pytest.mark.parametrize("target", ["cart/tests.py::PageTests::test_page", "cart/tests.py::TotalTests::test_total"])
 async def test_django_without_a_plugin_for_pytest(refine_project, target):
     outcome = await refine_project(DJANGO, target, interpreter=sys.executable)

@@ -42,7 +42,6 @@ def play(tmp_path, monkeypatch, lay):
     return run
 
 
-@pytest.mark.story("a type error is fixed until the project's own checker is satisfied")
 async def test_a_type_error_is_fixed(play):
     outcome = await play("types:", RIGHT)
     assert outcome.verified is Verified.VERIFIED, outcome.message

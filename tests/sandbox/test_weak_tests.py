@@ -24,7 +24,6 @@ def model_of(*sets: str) -> RoleModel:
     return RoleModel(tester=[*sets], drafter=[code(each) for each in (RIGHT, COUNTS, RIGHT, GROUPS, SORTED)])
 
 
-@pytest.mark.story("weak generated tests are written once more")
 async def test_weak_designed_tests_are_designed_once_more(docstring):
     model = model_of(WEAK, WEAK, WEAK, STRONG)
     outcome = await docstring(STUB, model)
