@@ -172,7 +172,6 @@ def test_what_is_typed_meanwhile_stays(editor):
     assert editor("text", "typed.py") == "# mine\n" + files["typed"]
 
 
-@pytest.mark.story("passing code becomes faster, and one undo takes it back", only=("nvim-0.11", "eglot"))
 def test_passing_code_becomes_faster(editor):
     head = "def unique(items):\n"
     slow = f"{head}    seen = []\n    for item in items:\n        if item not in seen:\n            seen.append(item)\n"

@@ -214,7 +214,7 @@ def typist(request, bare_python):
         typist.end()
 
 
-@pytest.mark.story("nothing that is typed is lost", only=("nvim-page", "eglot", "lsp-mode"))
+@pytest.mark.story("nothing that is typed is lost", only=("eglot",))
 def test_every_key_that_is_typed_during_and_after_a_run_is_in_the_text(typist):
     typist.put(waiting("x * 4", "keyed", typist.root), code(double("x * 2", "keyed")), **red("keyed"), notes="")
     typist.refine()
