@@ -319,7 +319,7 @@ def test_lenses_stand_above_tests(editor):
     editor.wait("lens of the result", lambda: "✓ verified" in shown())
 
 
-@pytest.mark.story("a killed server is started again")
+@pytest.mark.story("a killed server is started again", only=("nvim-0.11",))
 def test_a_killed_server_is_started_again(editor):
     files = red("killed")
     editor.put(waiting("x * 4", "killed", editor.root), code(double("x * 2", "killed")), **files)

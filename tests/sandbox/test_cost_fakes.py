@@ -73,7 +73,6 @@ async def judged(session: Session, root: Path, fake: CostFake) -> list[CaseResul
     return (await judging.judge(wanted, trial, Verdict(status=Status.PASSED))).results
 
 
-@pytest.mark.story("a faked cost is not believed", only=("work at import",))
 @pytest.mark.parametrize("fake", COSTS, ids=lambda fake: fake.id)
 async def test_a_faked_cost_is_not_believed(session: Session, root: Path, fake: CostFake):
     results = await judged(session, root, fake)

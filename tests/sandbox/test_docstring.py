@@ -18,8 +18,6 @@ def make_model(*answers: str, sets=SETS) -> RoleModel:
     return RoleModel(tester=sets, drafter=[code(answer) for answer in answers])
 
 
-@pytest.mark.story("generated tests come from the docstring alone")
-@pytest.mark.story("what only generated tests confirm is offered")
 async def test_without_any_example_tests_are_designed_and_never_taken_for_the_users(docstring):
     model = make_model(COUNTS, RIGHT, GROUPS, SORTED, RIGHT)
     outcome = await docstring(STUB, model)

@@ -102,7 +102,6 @@ def test_a_red_test_goes_green_and_is_written(work):
     assert ((work / "m.py").read_text(), (work / "test_m.py").read_text()) == (RIGHT, TEST)
 
 
-@pytest.mark.story("a recorded run plays again without the model", only=("[small]",))
 @pytest.mark.parametrize("kind", ["small", "capable"])
 def test_a_recorded_run_is_the_same_again_elsewhere(work, tmp_path, kind):
     elsewhere = tmp_path / "elsewhere" / "folder"

@@ -76,7 +76,6 @@ async def test_tests_are_run_and_a_failure_explained(project, mode):
         assert "assert 6 == 10" in told["failing"][0]["message"]
 
 
-@pytest.mark.story("an agent's own model writes the change, and it is written only when asked for")
 async def test_a_change_by_the_clients_model_is_written_only_when_asked_for(project):
     said: list[str] = []
     steps: list[float] = []

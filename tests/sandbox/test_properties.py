@@ -103,7 +103,6 @@ async def opened(sandbox, at: SandboxSpec, asked: Problem, answer: str = ANSWER)
         await session.close()
 
 
-@pytest.mark.story("properties are specifications")
 @bubblewrap
 async def test_a_sort_that_drops_duplicates_is_told_by_the_property_and_a_minimal_input(at):
     async with opened(Bubblewrap(), at, problem(at)) as tried:

@@ -66,7 +66,6 @@ def test_tampering_is_shown_at_its_test(work, capsys):
     )
 
 
-@pytest.mark.story("pipelines get reports and patches")
 def test_a_patch_of_all_that_was_fixed_applies_and_the_rest_is_reported(work, capsys):
     report, patch, answers = work.parent / "fix.sarif", work.parent / "fix.patch", work.parent / "answers.jsonl"
     answers.write_text("".join(json.dumps(f"```python\n{RIGHT}```") + "\n" for _ in range(4)))
