@@ -32,8 +32,7 @@ from greenloop.engine.verify.setup import VerifyRequest
 from greenloop.engine.verify.verify import verify
 from greenloop.project import configuration
 from greenloop.project.revisions.git import Repository
-from greenloop.project.revisions.judging import role_by_name
-from greenloop.project.sources import file_patterns, is_test_file
+from greenloop.project.sources import is_test_file
 from greenloop_lab.bench.history import git_history, tree
 from greenloop_lab.bench.reporting.figures import wilson
 
@@ -50,7 +49,7 @@ async def judge(clone: Path, python: Path, recipe: dict[str, Any]) -> tuple[str,
     with tempfile.TemporaryDirectory(prefix="greenloop-fixes-") as name:
         root = tree.lay_out(repository, commit.id, Path(name))
         _commit_all(root)
-        _write_code(repository, commit, root)
+        tree.lay_over(repository, commit, root, judging=False)
         line: dict[str, Any] = {"interpreter": str(python), "sandbox.kind": "bubblewrap"}
         variables = tree.variables(root, configuration.load(root, command_line=line)[0])
         os.environ.update(variables)
@@ -66,20 +65,6 @@ def _commit_all(root: Path) -> None:
     root.parent.chmod(0o755)
     for words in (["init", "-q"], ["add", "-Af"], ["commit", "-qm", "before"]):
         subprocess.run([*GIT, *words], cwd=root, check=True, capture_output=True)
-
-
-def _write_code(repository: Repository, commit: git_history.Commit, root: Path) -> None:
-    """Lays the commit's files that judge nothing over the tree before it."""
-    patterns = file_patterns(repository.root)
-    changes = [each for each in commit.changes if not role_by_name(each.path, patterns)]
-    contents = git_history.blobs(repository, changes)
-    for change in changes:
-        file = root / change.path
-        if change.new:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(contents[change.new])
-        else:
-            file.unlink(missing_ok=True)
 
 
 def label_of(result: Verification) -> tuple[str, list[str]]:

@@ -33,17 +33,22 @@ def lay_out(repository: Repository, commit: str, folder: Path) -> Path:
     root = folder / (repository.root.name or "project")
     root.mkdir()
     git_history.lay_out_commit(repository, found[0].parent, root)
+    lay_over(repository, found[0], root, judging=True)
+    return root
+
+
+def lay_over(repository: Repository, commit: git_history.Commit, root: Path, *, judging: bool) -> None:
+    """Writes those of the commit's files that judge, or the others, over the tree before it."""
     patterns = file_patterns(repository.root)
-    tests = [change for change in found[0].changes if role_by_name(change.path, patterns)]
-    contents = git_history.blobs(repository, tests)
-    for change in tests:
+    changes = [each for each in commit.changes if bool(role_by_name(each.path, patterns)) is judging]
+    contents = git_history.blobs(repository, changes)
+    for change in changes:
         file = root / change.path
         if change.new:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(contents[change.new])
         else:
             file.unlink(missing_ok=True)
-    return root
 
 
 def find_interpreter(root: Path, settings: Settings) -> str:
