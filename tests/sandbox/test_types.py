@@ -92,7 +92,12 @@ async def test_without_a_test_that_runs_the_code_it_is_verified_in_part(play):
     ("files", "target", "error", "told"),
     [
         ({}, "types:shop.py:8", UsageError, "mypy reports no type error at shop.py:8"),
-        ({"shop.py": "x: int = 1\n"}, "types:", UsageError, "mypy reports no type error in this project"),
+        (
+            {"shop.py": "x: int = 1\n", "test_shop.py": ""},
+            "types:",
+            UsageError,
+            "mypy reports no type error in this project",
+        ),
         ({"pyproject.toml": ""}, "types:shop.py", UsageError, "configures no type checker"),
         (
             {"pyproject.toml": "[tool.pyright]\n"},
