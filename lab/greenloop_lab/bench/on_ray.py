@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from greenloop.core.concurrency import gather_or_cancel
+from greenloop.core.deadline import gather_or_cancel
 from greenloop.core.errors import GreenloopError
 from greenloop.project import configuration
 from greenloop_lab.bench import node, results

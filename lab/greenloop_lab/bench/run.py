@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from greenloop.core.concurrency import gather_or_cancel
+from greenloop.core.deadline import gather_or_cancel
 from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.ports import Model
 from greenloop.core.records.goal import Goal

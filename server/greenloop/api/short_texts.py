@@ -11,7 +11,7 @@ from greenloop.api import events_json
 from greenloop.api.testing import Explanation
 from greenloop.api.verification import Verification
 from greenloop.core.text.redact import escape_controls, first_line
-from greenloop.wording.next_step import next_step, why_not_proven
+from greenloop.wording.step import next_step, why_not_proven
 
 LONGEST = 1_600  # characters, about 400 tokens
 MOST = 5  # tests of one kind

@@ -5,5 +5,4 @@ from __future__ import annotations
 from greenloop.engine.target_kinds import find_others
 from greenloop.engine.testing.explain import Explanation, explain
 from greenloop.engine.testing.failing_tests import list_failing_tests, list_test_files
-from greenloop.engine.testing.regressions import Regressions, find_regressions
-from greenloop.engine.testing.run_tests import SuiteReport, prepare, run_tests
+from greenloop.engine.testing.run_tests import Regressions, SuiteReport, find_regressions, prepare, run_tests

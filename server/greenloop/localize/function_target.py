@@ -19,7 +19,7 @@ from greenloop.localize.context import BaselineContext, build_baseline
 from greenloop.localize.early_end import environment_fault, find_flaky, require_collected, stop_early
 from greenloop.localize.evidence import Reached
 from greenloop.localize.measuring import Measurement, is_cut_short
-from greenloop.localize.missing import unfillable, unwritten
+from greenloop.localize.missing import unwritten
 from greenloop.localize.related_tests import RelatedTestsRun, run_importing_tests
 from greenloop.localize.statement_run import trace_statements, with_suspicion
 from greenloop.localize.unreached import importable
@@ -101,7 +101,7 @@ async def _measure_importable(context: BaselineContext, related: RelatedTestsRun
 
 def _refuse_unfillable(context: BaselineContext, region: Region, text: str, related: RelatedTestsRun) -> None:
     """Raises `CannotVerifyError` for what has neither tests nor a docstring to write it by."""
-    unfillable.refuse_left_open(region, text)
+    unwritten.refuse_left_open(region, text)
     members = unwritten.members(region, text)
     if region.qualname and read_documentation(text, region.start, region.end).docstring:
         return
@@ -113,8 +113,8 @@ def _refuse_unfillable(context: BaselineContext, region: Region, text: str, rela
     if execution is not None:
         for error in collect_errors(execution):
             path = error.id.partition("::")[0]
-            unfillable.refuse_at_import([error.failure], path, context.snapshot.text, context.patterns)
-    unfillable.refuse_unreached(region, members)
+            unwritten.refuse_at_import([error.failure], path, context.snapshot.text, context.patterns)
+    unwritten.refuse_unreached(region, members)
 
 
 def _examples_of(context: BaselineContext, region: Region, text: str) -> Spec:

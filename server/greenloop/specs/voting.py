@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from greenloop.core.compose import compose
 from greenloop.core.docstrings.literals import literal_value, parse_literal_input
-from greenloop.core.election import Election, elect_nearest
+from greenloop.core.election import Ballot, Election, Poll, Ruling, elect_nearest
 from greenloop.core.fingerprint import fingerprint
 from greenloop.core.generated_tests import (
     Check,
@@ -30,7 +30,6 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import USER_PROVENANCES, Case, Provenance, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.text.diff import count_changed_lines
-from greenloop.core.votes import Ballot, Poll, Ruling
 from greenloop.specs.edited_tests import list_tests, without_cases
 from greenloop_sandbox import CaseResult
 

@@ -11,7 +11,7 @@ from greenloop.api import testing
 from greenloop.cli.commands import fix as command
 from greenloop.cli.main import main
 from greenloop.core.errors import CannotVerifyError, UsageError
-from greenloop.engine.testing.regressions import Regressions
+from greenloop.engine.testing.run_tests import Regressions
 
 __all__ = ["fake", "project"]
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from greenloop.core.concurrency import gather_or_cancel
+from greenloop.core.deadline import gather_or_cancel
 from greenloop.core.errors import CannotVerifyError, GreenloopError
 from greenloop.project.settings import Settings
 from greenloop_lab.sandboxes.cluster import connection

@@ -25,7 +25,7 @@ from greenloop.core import entry_points, registry
 from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.text.diff import diff_files
-from greenloop.wording.artefacts import artefact_title, first_rows, list_artefacts
+from greenloop.wording.attempt import artefact_title, first_rows, list_artefacts
 from greenloop.wording.model import describe_model
 from greenloop.wording.outcome import VERIFIED_WORDS, measured_rows
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from greenloop.core.compose import compose
-from greenloop.core.concurrency import gather_with_errors
+from greenloop.core.deadline import gather_with_errors
 from greenloop.core.election import CHEAP, WITHOUT_MODEL, best_attempt, count_asked
 from greenloop.core.errors import GreenloopError, ModelError
 from greenloop.core.events import Event, Started, Tested

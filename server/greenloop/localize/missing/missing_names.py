@@ -10,8 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from greenloop.localize.missing.special_methods import missing_special_methods
-from greenloop.localize.missing.stubs import MissingNames, TextOf
+from greenloop.localize.missing.stubs import MissingNames, TextOf, missing_special_methods
 from greenloop.localize.unreached.named_by_failure import is_declared, is_enumeration
 from greenloop.project import sources, workspace
 from greenloop.project.environment.faults import failure_message, is_third_party

@@ -7,21 +7,23 @@ at import a stand-in. The candidates start from the user's own text.
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from greenloop.core.compose import with_imports
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.python.ast_source import compile_error, parse_module
+from greenloop.core.python.assignments import assignments_in
+from greenloop.core.python.ast_source import compile_error, find_definitions, parse_module, statements_of
+from greenloop.core.python.indentation import indentation_unit
 from greenloop.core.python.names import undefined_at_import
 from greenloop.core.records.problem import ImportCorrection
 from greenloop.core.records.spec import Region, Target
 from greenloop.core.run_state import Baseline
 from greenloop.core.text.diff import main_line_end, split_lines, with_plain_ends
 from greenloop.localize.context import BaselineContext, build_baseline
-from greenloop.localize.regions import may_change, region_at, relocate
-from greenloop.localize.unreached import raised_at_import
+from greenloop.localize.regions import TextOf, may_change, region_at, relocate
 from greenloop.project.imports.import_corrections import find_corrections
 from greenloop.project.imports.missing_imports import find_imports
 from greenloop.project.syntax import definitions
@@ -65,7 +67,7 @@ async def measure_completed(
         return None  # more is in the way; the user's own code is what to tell of
     if found.fault or not found.problem.spec.cases:
         return found if found.fault else None
-    if any(raised_at_import.depends_on_stand_in(case.id) for case in found.problem.spec.cases):
+    if any(depends_on_stand_in(case.id) for case in found.problem.spec.cases):
         return None
     if any(region.created for region in found.problem.regions):
         return None  # what the tests import does not exist either
@@ -101,8 +103,8 @@ def _with_stand_in(context: BaselineContext, failure: Failure) -> Completion | N
     """Completes the file of the innermost function or assignment that raised, unless the environment is at fault."""
     if context.find_fault([failure]):
         return None
-    found = [*dict.fromkeys(raised_at_import.places(failure, context.snapshot.text, context.patterns))]
-    text = raised_at_import.with_stand_in(found[0], context.snapshot.text(found[0].path) or "") if found else None
+    found = [*dict.fromkeys(places(failure, context.snapshot.text, context.patterns))]
+    text = with_stand_in(found[0], context.snapshot.text(found[0].path) or "") if found else None
     if text is None:
         return None
     return Completion(path=found[0].path, text=text, region=found[0], is_broken=True, suspects=tuple(found[1:]))
@@ -114,7 +116,7 @@ def _without_broken_function(context: BaselineContext, path: str, lines: Sequenc
     if region is None:
         return None
     statement = f'raise NotImplementedError("{region.qualname.rpartition(".")[2]}")'
-    completed = raised_at_import.function_replaced(region, text, statement)
+    completed = function_replaced(region, text, statement)
     left = compile_error(with_plain_ends(completed))
     if left is not None and (left.lineno or 0) <= region.start + 2:
         return None
@@ -185,3 +187,84 @@ def _relocated(regions: Sequence[Region], path: str, text: str) -> tuple[Region,
     defined = {each.qualname for each in definitions.find_definitions(text, path)}
     inside = (each for each in regions if each.path != path or (each.qualname in defined and not each.assigns))
     return tuple(relocate(each, text) if each.path == path else each for each in inside)
+
+
+# -- the error of an import -------------------------------------------------------------------------------------------
+
+
+_MOCK = '__import__("unittest.mock", fromlist=["mock"])'
+STAND_IN = f"{_MOCK}.MagicMock(side_effect=lambda *args, **_: next(filter(callable, args), {_MOCK}.DEFAULT))"
+_WORD = re.compile(r"[^\W\d]\w*")
+_HEADER = re.compile(r"\s*((?:async\s+)?def)\b")
+
+
+def places(failure: Failure, text_of: TextOf, patterns: Sequence[str] | None) -> Iterator[Region]:
+    """Yields the functions and assignments that the import was in, innermost first.
+
+    `patterns` is pytest's `python_files`.
+    """
+    for frame in reversed(failure.frames):
+        if not may_change(frame.path, patterns):
+            continue
+        region = region_at(frame.path, frame.line, text_of, patterns)
+        region = region or _assignment(frame.path, frame.line, failure.message, text_of(frame.path) or "")
+        if region is not None:
+            yield region
+
+
+def _assignment(path: str, line: int, message: str, text: str) -> Region | None:
+    """The assignment at the line; for the line of a class the one in it whose name the message has.
+
+    A dataclass complains of its fields at the class.
+    """
+    found = assignments_in(text)
+    at_line = [name for name, node in found.items() if node.lineno <= line <= (node.end_lineno or node.lineno)]
+    words = set(_WORD.findall(message))
+    for owner, node in find_definitions(statements_of(with_plain_ends(text))):
+        first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+        if isinstance(node, ast.ClassDef) and first <= line <= node.lineno:
+            at_line += [name for name in found if name.rpartition(".")[0] == owner and name.split(".")[-1] in words]
+    if not at_line:
+        return None
+    value = found[at_line[0]]
+    end = value.end_lineno or value.lineno
+    return Region(path=path, qualname=at_line[0], start=value.lineno, end=end, assigns=True)
+
+
+def with_stand_in(region: Region, text: str) -> str | None:
+    """Returns the text with a stand-in for the value of an assignment, or for the body of a function.
+
+    None where there is no such assignment.
+    """
+    return (
+        _value_replaced(region, text)
+        if region.assigns
+        else function_replaced(region, text, f"return next(filter(callable, args), {STAND_IN})")
+    )
+
+
+def depends_on_stand_in(case: str) -> bool:
+    """Was a test made from a stand-in? Then the user's code has others: pytest names an empty set NOTSET."""
+    return "NOTSET" in case or "MagicMock" in case
+
+
+def function_replaced(region: Region, text: str, statement: str) -> str:
+    """Returns the text with a function of any arguments, without decorators, that has this statement alone."""
+    rows, end = split_lines(text), main_line_end(text)
+    header = next((row for row in rows[region.start - 1 : region.end] if _HEADER.match(row)), "")
+    indent, name = header[: len(header) - len(header.lstrip())], region.qualname.rpartition(".")[2]
+    keyword = "async def" if header.split()[:1] == ["async"] else "def"
+    if name == "__init__" and statement.startswith("return"):
+        statement = "return None"
+    stub = [f"{indent}{keyword} {name}(*args, **kwargs):{end}", f"{indent}{indentation_unit(text)}{statement}{end}"]
+    return "".join([*rows[: region.start - 1], *stub, *rows[region.end :]])
+
+
+def _value_replaced(region: Region, text: str) -> str | None:
+    rows = split_lines(text)
+    value = getattr(assignments_in(text).get(region.qualname), "value", None)
+    if value is None or value.end_lineno is None:
+        return None
+    before = rows[value.lineno - 1].encode()[: value.col_offset].decode()
+    after = rows[value.end_lineno - 1].encode()[value.end_col_offset :].decode()
+    return "".join([*rows[: value.lineno - 1], before, STAND_IN, after, *rows[value.end_lineno :]])

@@ -18,8 +18,7 @@ from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.presenters.notifications import evidence_text
 from greenloop.lsp.state import attempt_texts
 from greenloop.lsp.state.run import Run
-from greenloop.wording.artefacts import artefact_title, first_rows, list_artefacts
-from greenloop.wording.attempt import attempt_table
+from greenloop.wording.attempt import artefact_title, attempt_table, first_rows, list_artefacts
 from greenloop.wording.generated_tests import count_tests, list_item, list_rows
 from greenloop.wording.markup import code, code_block, wrap
 from greenloop.wording.model import LOOKS, describe_model, describe_questions, list_looks

@@ -30,8 +30,7 @@ from greenloop.lsp.presenters.notifications import evidence_text, name_places
 from greenloop.lsp.state import attempt_texts
 from greenloop.lsp.state.attempt_texts import AttemptText
 from greenloop.lsp.state.run import Run
-from greenloop.wording.artefacts import artefact_title, list_artefacts
-from greenloop.wording.attempt import attempt_label, attempt_line, attempt_table
+from greenloop.wording.attempt import artefact_title, attempt_label, attempt_line, attempt_table, list_artefacts
 from greenloop.wording.markup import code, code_block, wrap
 from greenloop.wording.model import describe_model
 from greenloop.wording.outcome import outcome_in_short

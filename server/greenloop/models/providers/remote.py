@@ -30,11 +30,10 @@ from greenloop.models.chat.completions import Connection, RefusedError
 from greenloop.models.chat.parameters import Parameters, write_parameters
 from greenloop.models.chat.refusals import Refusals
 from greenloop.models.chat.streamed import StreamedAnswer, read_usage
-from greenloop.models.chat.waits import Waits, stated_wait
+from greenloop.models.chat.waits import ServedSlots, Waits, stated_wait
 from greenloop.models.checks import check, full_name, missing_key
 from greenloop.models.embedded.default_model import ollama_base
 from greenloop.models.known_providers import DIRECT, OLLAMA, address_of, asks_directly, find_provider, key_variables
-from greenloop.models.served_slots import ServedSlots
 from greenloop.project.settings import Settings
 
 # Concurrent requests that stay within any provider's rate limit.

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from math import ceil
 from time import monotonic
 
-from greenloop.core.concurrency import gather_or_cancel
+from greenloop.core.deadline import gather_or_cancel
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.verification_inputs import VerificationInputs, check_sandbox
 from greenloop.project.environment import cgroups

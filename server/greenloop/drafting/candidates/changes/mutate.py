@@ -6,19 +6,20 @@ correctness", 2015), but in a long function before its names, of which there are
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ast
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
 from greenloop.core import entry_points
 from greenloop.core.compose import text_in
+from greenloop.core.python.ast_source import FUNCTIONS, Fragment, parse_fragment, statement_blocks
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
-from greenloop.drafting.candidates.changes.change import Change, ChangeKind, ChangeMaker
+from greenloop.drafting.candidates.changes.change import Change, ChangeKind, ChangeMaker, Edit, change_of
 from greenloop.drafting.candidates.changes.missing_imports import add_missing_imports, with_missing_imports
-from greenloop.drafting.candidates.changes.moved_statements import moved_statements
 from greenloop.drafting.candidates.changes.one_token import one_token
 
 MOST = 240  # changes of one stage
@@ -71,3 +72,38 @@ def mutants(problem: Problem, attempt: Attempt, stage: Stage) -> Iterator[Candid
         base = previous or Candidate(texts={})
         candidate = replace(base, texts={**base.texts, region: change.text}, imports=(*base.imports, *change.imports))
         yield add_missing_imports(problem, candidate) if change.kind is ChangeKind.SYNTAX else candidate
+
+
+# -- moved statements -------------------------------------------------------------------------------------------------
+
+
+_BLOCKS = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.With, ast.AsyncWith)
+_SIMPLE = (ast.Return, ast.Assign, ast.AugAssign, ast.Expr, ast.Break, ast.Continue, ast.Raise)
+
+
+def moved_statements(text: str, _attempt: Attempt) -> Iterator[Change]:
+    """Yields the changes of a function that move one statement on one line by a level."""
+    parsed = parse_fragment(text)
+    if not isinstance(parsed, Fragment):
+        return
+    functions = [node for item in parsed.body for node in ast.walk(item) if isinstance(node, FUNCTIONS)]
+    for node in ast.walk(functions[0]) if functions else ():
+        for block in statement_blocks(node):
+            yield from (change_of(parsed, [edit], ChangeKind.SYMBOL) for edit in _moves(block, parsed))
+
+
+def _moves(block: Sequence[ast.stmt], parsed: Fragment) -> Iterator[Edit]:
+    for outer, after in zip(block, [*block[1:], None], strict=False):
+        if not isinstance(outer, _BLOCKS) or outer.lineno == outer.body[0].lineno:
+            continue
+        last = outer.orelse or outer.body if not isinstance(outer, ast.With | ast.AsyncWith) else outer.body
+        here, inner = (parsed.lines[each.lineno - 1][: each.col_offset] for each in (outer, last[-1]))
+        if len(last) > 1 and _may_move(last[-1], inner):
+            yield Edit(line=last[-1].lineno, end=len(inner), new=here)
+        if after is not None and _may_move(after, here) and not inner.strip():
+            yield Edit(line=after.lineno, end=len(here), new=inner)
+
+
+def _may_move(statement: ast.stmt, before: str) -> bool:
+    """True if it stands alone on its line."""
+    return isinstance(statement, _SIMPLE) and statement.lineno == statement.end_lineno and not before.strip()

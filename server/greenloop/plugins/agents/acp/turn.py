@@ -27,8 +27,7 @@ from greenloop.plugins.agents.acp.client_user import AcpUser
 from greenloop.plugins.agents.acp.prompt import ASK, Wish, read_prompt
 from greenloop.plugins.agents.acp.updates import Updates
 from greenloop.plugins.agents.service import Service
-from greenloop.wording.artefacts import first_rows
-from greenloop.wording.attempt import attempt_label, result_and_error
+from greenloop.wording.attempt import attempt_label, first_rows, result_and_error
 from greenloop.wording.model import describe_asking
 from greenloop.wording.notes import note_lines
 from greenloop.wording.outcome import outcome_sentence

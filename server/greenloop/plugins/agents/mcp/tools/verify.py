@@ -23,8 +23,8 @@ from greenloop.plugins.agents.mcp.answers import (
 )
 from greenloop.plugins.agents.mcp.arguments import Cases, Root, Seconds, Text
 from greenloop.plugins.agents.mcp.context import ServiceContext, report_progress, service_of, tell_errors
-from greenloop.wording.next_step import next_step, why_not_proven
 from greenloop.wording.notes import list_beyond
+from greenloop.wording.step import next_step, why_not_proven
 
 
 @tell_errors

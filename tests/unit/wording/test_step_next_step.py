@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from greenloop.engine.verify.report import Tampering, Verification
-from greenloop.wording.next_step import next_step
+from greenloop.wording.step import next_step
 
 
 @pytest.mark.parametrize(

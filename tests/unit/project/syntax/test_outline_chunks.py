@@ -8,7 +8,7 @@ import warnings
 
 import pytest
 
-from greenloop.project.syntax import chunks, definitions, outline
+from greenloop.project.syntax import definitions, outline
 from syntax_shapes import SHAPES
 
 PIECES = [
@@ -61,14 +61,14 @@ def test_a_keystroke_parses_its_surroundings_only(monkeypatch):
     for text in (functions, functions + "last = [1, 2\n"):
         definitions.find_definitions(text, "measured")
         parsed = []
-        monkeypatch.setattr(chunks, "parse", lambda part, parsed=parsed: parsed.append(len(part)) or parse(part))
+        monkeypatch.setattr(outline, "parse", lambda part, parsed=parsed: parsed.append(len(part)) or parse(part))
         for typed in ("x", "x = g(", "x = g(1, [", "x = g(1, [2])", "x = g(1, [2])\n    y = 1"):
             changed = text.replace("f(200)", f"f(200)  # {typed}").replace("# x = g(", "\n        x = g(")
             assert any(item.name == "test_300" for item in definitions.find_definitions(changed, "measured"))
         assert sum(parsed) < 0.3 * len(text)
 
 
-parse = chunks.parse
+parse = outline.parse
 
 
 def is_sound(text):

@@ -6,7 +6,7 @@ import pytest
 
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.drafting.candidates.changes.moved_statements import moved_statements
+from greenloop.drafting.candidates.changes.mutate import moved_statements
 
 FAILED = Attempt(number=0, verdict=Verdict(status=Status.FAILED))
 

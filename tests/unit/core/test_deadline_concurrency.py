@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from greenloop.core.concurrency import gather_or_cancel, gather_with_errors
+from greenloop.core.deadline import gather_or_cancel, gather_with_errors
 
 
 async def give(value):

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 import openai_api
-from greenloop.models import served_slots
-from greenloop.models.served_slots import ServedSlots
+from greenloop.models.chat import waits
+from greenloop.models.chat.waits import ServedSlots
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ async def test_an_address_without_a_server_says_nothing(base):
 
 
 async def test_a_silent_server_is_given_up(api, monkeypatch):
-    monkeypatch.setattr(served_slots, "SECONDS", 0.05)
+    monkeypatch.setattr(waits, "SECONDS", 0.05)
     api.properties = openai_api.stall("{")
     slots = ServedSlots()
     slots.ask(api.base)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from greenloop.engine.testing.regressions import Regressions, sort_failing
+from greenloop.engine.testing.run_tests import Regressions, sort_failing
 
 A, B, C, D = "t.py::a", "t.py::b", "t.py::c", "u.py::d"
 

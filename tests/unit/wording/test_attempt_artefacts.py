@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.wording.artefacts import artefact_title, first_rows, list_artefacts
+from greenloop.wording.attempt import artefact_title, first_rows, list_artefacts
 
 
 def attempt(number: int, *fields: dict) -> Attempt:
