@@ -16,7 +16,7 @@ HEAD = """\
 | name | download | memory | license | trained for | from | tried |
 |---|---|---|---|---|---|---|
 """
-UNKNOWN = "the hub says it"
+UNKNOWN = "see the hub"
 
 
 def make_table() -> str:
@@ -32,7 +32,7 @@ def _cells(model: EmbeddedModel) -> tuple[str, ...]:
         f"{model.license}: {model.restriction}" if model.restriction else model.license,
         f"{model.context:,} tokens",
         f"[{model.hub}](https://huggingface.co/{model.hub})",
-        "yes" if model.tried else "never fetched by us",
+        "yes" if model.tried else "not tested",
     )
 
 

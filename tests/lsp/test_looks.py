@@ -59,14 +59,14 @@ async def test_the_result_names_other_tests_its_blemishes_and_what_was_not_neede
     await finished(editor, await looking(editor))
     value = (await editor.hover())["value"]
     for sentence in (
-        "also turned green: test_other, 1/1 target tests pass, no other tests affected (3 checked, 1 was already failing)",
+        "also fixes test_other, 1/1 target tests pass, no other tests affected (3 checked, 1 was already failing)",
         "1 test that fails for the same cause is still red: test_red.",
         "A question to the model was no longer needed: about 500 tokens, $0.0010.",
         f"Note: `{QUOTED}`",
     ):
         assert sentence in value
     message = (await editor.told("Changed m.py:2"))["params"]["message"]
-    assert "Fixed: test_double passes, also turned green: test_other." in message
+    assert "Fixed: test_double passes, also fixes test_other." in message
     assert "1 test that fails for the same cause is still red: test_red." in message
 
 

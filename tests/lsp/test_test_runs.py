@@ -85,7 +85,7 @@ async def test_what_a_refinement_also_put_right_is_shown_no_more(editor):
     await editor.diagnosed(lambda items: any(item["code"] == "unsolved" for item in items))
     editor.notify("workspace/didChangeConfiguration", {"settings": {"greenloop": {"model": "play:alsofixed"}}})
     await editor.action("Refine", name="m.py", line=1)
-    await editor.told("also turned green: test_double")
+    await editor.told("also fixes test_double")
     await editor.wait(lambda m: m.get("method") == PUBLISHED and not editor.shown())
 
 

@@ -50,7 +50,7 @@ async def test_one_question_with_a_bug_report(play):
         assert part in report
     assert "test_plain" not in report
     assert "1/1 target tests pass, no other tests affected (1 checked), " in outcome.message
-    assert outcome.message.startswith("Verified in bubblewrap: also turned green: ")
+    assert outcome.message.startswith("Verified in bubblewrap: also fixes ")
     assert len(outcome.evidence.also_fixed) == 2
     assert outcome.evidence.still_red == ()
     started = next(event for event in events if isinstance(event, Started))

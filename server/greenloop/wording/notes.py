@@ -14,8 +14,8 @@ NAMED = 3  # tests
 
 
 def describe_also_fixed(evidence: Evidence) -> str:
-    """`also turned green: test_a, test_b and 2 more`: tests that failed before and pass now; empty without."""
-    return f"also turned green: {_name_tests(evidence.also_fixed)}" if evidence.also_fixed else ""
+    """`also fixes test_a, test_b and 2 more`: tests that failed before and pass now; empty without."""
+    return f"also fixes {_name_tests(evidence.also_fixed)}" if evidence.also_fixed else ""
 
 
 def describe_still_red(evidence: Evidence) -> str:

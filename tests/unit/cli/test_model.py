@@ -83,7 +83,7 @@ def test_the_list_shows_the_whole_catalogue(machine, capsys, monkeypatch):
     assert "Qwen Research" in rows["qwen2.5-coder-3b"]
     assert "5.4 GB" in rows["qwen2.5-coder-7b"]
     assert rows["seed-coder-8b"].split()[1:4] == ["?", "?", "MIT"]
-    assert all(row.endswith("never fetched by us") for name, row in rows.items() if name != default)
+    assert all(row.endswith("not tested") for name, row in rows.items() if name != default)
     assert "this machine: 8.0 GB of free memory, 2 cores, no GPU that the engine can use\n" in out
     assert f"recommended: {default}\n" in out
     assert "of your history" not in out

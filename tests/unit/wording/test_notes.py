@@ -25,11 +25,11 @@ SURE = Evidence(
     [
         (
             TESTS[:2],
-            "Verified in bubblewrap: also turned green: test_a, test_b, 1/1 target tests pass, no other tests affected (1 checked, 1 was already failing)",
+            "Verified in bubblewrap: also fixes test_a, test_b, 1/1 target tests pass, no other tests affected (1 checked, 1 was already failing)",
         ),
         (
             TESTS[:1],
-            "Verified in bubblewrap: also turned green: test_a, 1/1 target tests pass, no other tests affected (1 checked, 2 were already failing)",
+            "Verified in bubblewrap: also fixes test_a, 1/1 target tests pass, no other tests affected (1 checked, 2 were already failing)",
         ),
         ((), "target tests pass, no other tests affected (1 checked, 3 were already failing)"),
     ],

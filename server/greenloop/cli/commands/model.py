@@ -165,7 +165,7 @@ def _print_embedded(settings: Settings, solved: dict[str, str]) -> set[str]:
     for model in models:
         size = f"{model.size / 1e9:.1f} GB" if model.size else "?"
         memory = f"{hardware.needed_memory(model, settings.embedded) / 1e9:.1f} GB" if model.size else "?"
-        note = "your own" if not model.hub else "" if model.tried else "never fetched by us"
+        note = "your own" if not model.hub else "" if model.tried else "not tested"
         here = "yes" if weights.downloaded_file(model) else "no"
         share = solved.get(model.setting, "")
         rows.append((model.name, size, memory, model.license or "?", here, share, note))

@@ -206,7 +206,7 @@ def _passes(run: Run, outcome: Outcome) -> str:
 
 
 def _others(outcome: Outcome) -> str:
-    """`, also turned green: test_a`: other tests that are green now."""
+    """`, also fixes test_a`: other tests that are green now."""
     also_fixed = describe_also_fixed(outcome.evidence)
     return f", {also_fixed}" if also_fixed else ""
 
