@@ -26,9 +26,10 @@ from greenloop.drafting.prompt import assemble
 from greenloop.models.providers import local
 from greenloop.project import templates
 from greenloop.project.settings import Settings
-from greenloop.specs.kinds import designer, properties
+from greenloop.specs.kinds import designer
 from greenloop.specs.kinds._stub_view import build_stub_view
 from greenloop.specs.properties import signature
+from greenloop_lab.specs.kinds import stated_properties
 
 CONTEXT = ("source", "examples")
 TEMPERATURES = (0.0, 0.6, 0.75, 0.9, 1.0)  # of the candidates
@@ -40,7 +41,7 @@ async def build_requests(docstring: Docstring, problem: Problem) -> list[tuple[s
     """Each with its name."""
     requests = [(f"designer-{number}", request) for number, request in enumerate(_designer_requests(docstring), 1)]
     head = signature.read_header(docstring.region, docstring.text)
-    requests += [("properties-1", properties.question(head))] if head else []
+    requests += [("properties-1", stated_properties.question(head))] if head else []
     tools: Any = Tools(ask=None, run=None, session=None, user=NoUser(), rng=random.Random(0))  # type: ignore[arg-type]
     excerpts = [each for name in CONTEXT for each in await registry.load_part("context", name).gather(problem, tools)]
     first = [Attempt(number=0, verdict=Verdict(status=Status.FAILED))]

@@ -26,10 +26,11 @@ from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates.checks.gate import check
 from greenloop.engine.loop.attempt_steps import read_answer
 from greenloop.project import sources
-from greenloop.specs.kinds import designer, properties
+from greenloop.specs.kinds import designer
 from greenloop.specs.kinds._stub_view import build_stub_view
 from greenloop_lab.bench.mutation.ast_edits import Source, apply_edits
 from greenloop_lab.bench.mutation.operators import all_edits
+from greenloop_lab.specs.kinds import stated_properties
 
 ANSWERS = 9  # of a task
 MUTANTS = 4
@@ -80,7 +81,7 @@ class ProgramJudge:
         if self.docstring.examples.cases:
             shown = await self.runner.run(files, self.docstring.examples.selectors)
             found |= {case.id: shown.get(case.id, NEVER) for case in self.docstring.examples.cases}
-        for kind in (designer.KIND, properties.KIND):
+        for kind in (designer.KIND, stated_properties.common_properties().KIND):
             ids = [case.id for case in self.spec.cases if f"test_greenloop_{kind}_" in case.id]
             outcomes = await self.runner.run(files, ids) if ids else {}
             found |= {case: outcomes[case] for case in ids}
@@ -103,7 +104,7 @@ def build_spec(docstring: Docstring, problem: Problem, answers: Mapping[str, Any
     spec = designer.build_spec(docstring.region, module, about, sets) if about else Spec()
     stated = [answer["answer"] for name, answer in sorted(answers.items()) if name.startswith("properties-")]
     for answer in stated:
-        spec += properties.build_spec(docstring.region, docstring.text, module, answer)
+        spec += stated_properties.build_spec(docstring.region, docstring.text, module, answer)
     return spec
 
 

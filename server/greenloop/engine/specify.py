@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from greenloop.core import registry
@@ -30,9 +31,6 @@ from greenloop.specs.voting import Voting
 from greenloop_sandbox import case_results
 
 AreWeak = Callable[[Problem, Spec], Awaitable[bool]]
-
-# Provenance of each part's cases; stored cases of an earlier run make asking again unnecessary.
-PROVENANCE = {"designer": Provenance.DESIGNED, "properties": Provenance.PROPERTY, "hints": Provenance.HINT}
 
 
 async def specify(
@@ -78,10 +76,11 @@ async def _with_generated_tests(
         unusable_reason = why_unusable(region.qualname, documentation.docstring)
         effects = find_untestable_effects(documentation.header, documentation.docstring or "")
         spec += Spec(doubts=effects)
-        for name in () if unusable_reason or effects else parts:
-            if not stored.has(PROVENANCE[name]):
+        for name in () if unusable_reason or effects else filter(partial(registry.has_part, "specs"), parts):
+            part = registry.load_part("specs", name)
+            # Stored cases of an earlier run make asking again unnecessary.
+            if not stored.has(getattr(part, "PROVENANCE", None)):
                 context.report_status("writing tests from the docstring")
-                part = registry.load_part("specs", name)
                 written = await part.collect(replace(problem, spec=spec), tools)
                 if hasattr(part, "collect_more") and await are_weak(replace(problem, spec=spec), written):
                     context.report_status("writing more tests: the first would not notice most small mistakes")

@@ -50,7 +50,7 @@ class StoredTests:
         """The checks of the user's own tests, in the kind `confirmed`."""
         return tuple(test.check for test in self.user_tests)
 
-    def has(self, provenance: Provenance) -> bool:
+    def has(self, provenance: Provenance | None) -> bool:
         """Are there stored tests of this provenance, so that no model need be asked for them?"""
         return any(test.check.provenance is provenance for test in self.generated_tests)
 

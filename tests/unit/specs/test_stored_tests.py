@@ -10,9 +10,9 @@ import pytest
 
 from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
+from greenloop.plugins.properties.kinds import properties
 from greenloop.specs import stored_files, stored_tests
 from greenloop.specs.edited_tests import LONGEST
-from greenloop.specs.kinds import properties
 
 TEXT = 'def rle(text):\n    """Runs of `text` as (letter, length)."""\n    raise NotImplementedError\n'
 REGION = Region(path="src/m.py", qualname="rle", start=1, end=3)
@@ -178,7 +178,7 @@ def test_what_the_votes_went_against_is_marked_and_keeps_its_vote(tmp_path):
 
 def test_properties_come_back_whole(tmp_path):
     text = 'def rle(text: str) -> list:\n    """Runs."""\n    ...\n'
-    spec = properties.build_spec(REGION, text, "m", "bounds: len(result) <= len(text)")
+    spec = properties.build_spec(REGION, text, "m")
     assert spec.cases, spec
     stored_tests.save(stored_tests.load(tmp_path, REGION, text), spec, "m")
     again = stored_tests.load(tmp_path, REGION, text).spec("m")

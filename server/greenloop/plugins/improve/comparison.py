@@ -15,7 +15,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.plugins.improve import workloads
 from greenloop.plugins.improve.records import Workload
 from greenloop.project.sources import import_name_in_tests
-from greenloop.specs.properties import example_calls, property_tests, signature, value_strategies
+from greenloop.specs.properties import example_calls, signature, value_strategies
 from greenloop.specs.properties.signature import FunctionHeader
 from greenloop.specs.properties.value_strategies import ParameterStrategy
 
@@ -69,7 +69,7 @@ def build_comparison(problem: Problem, calls: Sequence[str]) -> Comparison:
     if values and head is not None:
         tests.append(_property_test(head, values))
     names = [each.partition("def ")[2].partition("(")[0] for each in tests]
-    hypothesis = [property_tests.HYPOTHESIS, property_tests.NAMES] if values else []
+    hypothesis = [value_strategies.HYPOTHESIS, value_strategies.NAMES] if values else []
     constants = f"MODULE = {module!r}\nQUALNAME = {region.qualname!r}\nBEFORE = {text!r}"
     parts = [*map(workloads.runtime_text, RUNTIME), *hypothesis, constants, _RECORDING, *tests]
     return Comparison(
@@ -125,7 +125,7 @@ def _values(
 
 
 def _property_test(head: FunctionHeader, values: Sequence[ParameterStrategy]) -> str:
-    settings = property_tests.SETTINGS.replace(f"max_examples={property_tests.EXAMPLES}", f"max_examples={INPUTS}")
+    settings = value_strategies.hypothesis_settings(INPUTS)
     names = [each.name for each in values]
     given = ", ".join(f"{each.name}={each.strategy}" for each in values)
     arguments = ", ".join(f"{name!r}: {name}" for name in names)

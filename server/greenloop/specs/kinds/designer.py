@@ -24,6 +24,7 @@ from greenloop.specs.kinds._stub_view import StubView, build_stub_view
 from greenloop.specs.kinds._test_lines import TestLine, read_tests, uses_of_target
 
 KIND = "designed"
+PROVENANCE = Provenance.DESIGNED
 TEMPERATURES = (0.4, 0.7, 0.9)  # one for each set; greedy answers repeat the docstring's examples
 TOKENS = 220  # limit of one answer
 STOP = ("\ndef ", "\nclass ")  # small models start to write the function

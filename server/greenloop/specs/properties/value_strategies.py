@@ -19,6 +19,14 @@ ITEMS = 8  # of a container
 FEW = 3  # below zero, for what is called like a count
 FAR = 1000  # largest integer and float
 LETTERS = "abcdeABC 0129.,-_!é"
+# Where the project has no Hypothesis, greenloop's own is in this folder (greenloop_sandbox/bundled_hypothesis.py).
+HYPOTHESIS = """try:
+    import hypothesis
+except ImportError:
+    import os, sys, tempfile
+    sys.path.append(os.environ.get("GREENLOOP_GUESTS", ""))
+    os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = tempfile.gettempdir()"""
+NAMES = "from hypothesis import HealthCheck, Phase, given, reject, settings, strategies as st"
 
 _COUNTS = re.compile(r"^(n|k|m|count|size|length|len|width|height|depth|index|idx|times|limit|num|rows|cols|steps?)$")
 _POSITIVE = re.compile(r"\b(positive|natural)\b", re.IGNORECASE)
@@ -42,6 +50,15 @@ _STANDARD = {
 _HASHABLE = frozenset(
     {"int", "float", "str", "bool", "bytes", "none", "any", "tuple", "tuples", "literal", "frozenset"}
 )
+
+
+def hypothesis_settings(examples: int) -> str:
+    """The decorator of a test that tries so many inputs: always the same ones, and only the smallest failure."""
+    # No database and no explain phase, which needs the tracer.
+    return (
+        f"settings(max_examples={examples}, derandomize=True, database=None, deadline=None, "
+        "report_multiple_bugs=False, phases=[Phase.generate, Phase.shrink], suppress_health_check=list(HealthCheck))"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

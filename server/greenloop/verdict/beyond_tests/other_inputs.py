@@ -21,7 +21,7 @@ from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.core.verification_inputs import VerificationInputs, check_sandbox
 from greenloop.project.sources import import_name_in_tests
-from greenloop.specs.properties import property_tests, signature, value_strategies
+from greenloop.specs.properties import signature, value_strategies
 from greenloop.specs.properties.plain_values import UnplainError
 from greenloop.verdict.beyond_tests.changed_functions import ChangedFunction
 from greenloop.verdict.beyond_tests.metamorphic import described_calls, repeated_call
@@ -223,14 +223,14 @@ class _Probe:
         values, missing = value_strategies.build_strategies(head, self.text, self._module, {}, {}, wide=True)
         if missing or not values:
             return ""
-        settings = property_tests.SETTINGS.replace(f"max_examples={property_tests.EXAMPLES}", f"max_examples={DRAWN}")
+        settings = value_strategies.hypothesis_settings(DRAWN)
         given = ", ".join(f"{each.name}={each.strategy}" for each in values)
         names = ", ".join(each.name for each in values)
         return "\n".join(
             [
                 f"def test_drawn_{number}():",
                 "    try:",
-                f"        {property_tests.NAMES}",
+                f"        {value_strategies.NAMES}",
                 "    except ImportError:",
                 "        return",
                 f"    @{settings}",

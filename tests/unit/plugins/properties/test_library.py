@@ -3,16 +3,15 @@
 import pytest
 
 from greenloop.core.records.spec import Region
-from greenloop.specs.kinds import properties
+from greenloop.plugins.properties.kinds import properties
+from greenloop.plugins.properties.property_tests import Property
 
-NOTHING = "I do not know."
 
-
-def found(text: str, name: str = "f", answer: str = NOTHING) -> dict[str, str]:
+def found(text: str, name: str = "f") -> dict[str, str]:
     """Expression by name."""
     start = next(number for number, row in enumerate(text.split("\n"), 1) if row.startswith(f"def {name}("))
     region = Region(path="m.py", qualname=name, start=start, end=len(text.split("\n")))
-    spec = properties.build_spec(region, text, "m", answer)
+    spec = properties.build_spec(region, text, "m")
     return dict(case.source.split(": ", 1) for case in spec.cases)
 
 
@@ -114,15 +113,9 @@ def test_arguments_are_left_alone_where_the_docstring_says_so():
     assert "arguments unchanged" not in written("f(xs: list[int]) -> list[int]", "Zeros come last.")
 
 
-def test_the_library_comes_first_and_equal_expressions_count_once():
-    text = 'def sort(xs: list[int]) -> list[int]:\n    """Sort."""\n'
-    names = list(found(text, "sort", "again: sort(result) == result\nlength: len(result) == len(xs)"))
-    assert "again" not in names
-    assert names[-1] == "length"
-
-
 def test_documented_exceptions_say_that_an_input_is_none():
     text = 'def f(n: int) -> int:\n    """Half.\n\n    Raises:\n        KeyError: when odd.\n    """\n'
     region = Region(path="m.py", qualname="f", start=1, end=7)
-    (sheet,) = properties.build_spec(region, text, "m", "smaller: result <= n").files.values()
+    stated = Property(name="smaller", expression="result <= n", source="model")
+    (sheet,) = properties.build_spec(region, text, "m", [stated]).files.values()
     assert "except (ValueError, ArithmeticError, KeyError):" in sheet

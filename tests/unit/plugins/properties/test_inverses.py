@@ -1,8 +1,8 @@
 """Inverse functions of one module."""
 
 from greenloop.core.records.spec import Region
+from greenloop.plugins.properties.inverses import find_inverse
 from greenloop.specs.properties import signature
-from greenloop.specs.properties.inverses import find_inverse
 
 PAIR = 'def encode(s: str) -> str:\n    return s\n\n\ndef decode(s: str) -> str:\n    """Undo."""\n    ...\n'
 

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from greenloop.specs.properties import type_hints
-from greenloop.specs.properties.inverses import find_inverse
-from greenloop.specs.properties.property_tests import LIBRARY, Property
+from greenloop.plugins.properties import type_hints
+from greenloop.plugins.properties.inverses import find_inverse
+from greenloop.plugins.properties.property_tests import LIBRARY, Property
 from greenloop.specs.properties.signature import FunctionHeader
 from greenloop.specs.properties.value_kinds import ValueKind
 from greenloop.specs.properties.value_strategies import ParameterStrategy

@@ -1,14 +1,29 @@
-"""Parses the properties that a model states, one `name: expression` a line. Pure; runs nothing."""
+"""Tests properties that the model states, one `name: expression` a line, along with the common ones.
+
+The method is the Property-Generated Solver (arXiv 2506.18315). The model sees signature and docstring only.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
+from types import ModuleType
+from typing import Any
 
+from greenloop.core import registry
 from greenloop.core.docstrings.literals import parse_expression
+from greenloop.core.ports import Tools
 from greenloop.core.python.names import free_names
-from greenloop.specs.properties.property_tests import Property
+from greenloop.core.records.model import ChatRequest, Role
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Provenance, Region, Spec
+from greenloop.core.text.tokens import estimate_tokens, truncate
+from greenloop.specs.kinds._few_shot import few_shot_messages
+from greenloop.specs.properties.signature import FunctionHeader, read_header
 
+PROVENANCE = Provenance.PROPERTY
+ROOM = 600  # tokens of a docstring that the model is shown
+TOKENS = 160  # of its answer
 MAX_PROPERTIES = 4  # properties of one answer
 LONGEST = 300  # characters of one expression
 ANSWER = 4000  # characters of an answer that are read
@@ -37,16 +52,49 @@ _NODES = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom, ast.Starred)
 _LINE = re.compile(r"^[\s\-*•>\d.)#`]*(?P<name>[A-Za-z][\w '/-]{0,50}?)[\s`*]*:\s*(?P<claim>\S.*)$")
 
 
-def parse_properties(answer: str, function: str, parameters: tuple[str, ...]) -> tuple[Property, ...]:
+async def collect(problem: Problem, tools: Tools) -> Spec:
+    """Property tests that can run here, else a doubt. Lets `BudgetExceededError` and the model's own errors through."""
+
+    async def state_properties(head: FunctionHeader) -> tuple[Any, ...]:
+        return parse_properties((await tools.ask(question(head))).text, head.name, head.names)
+
+    spec: Spec = await common_properties().collect(problem, tools, state_properties)
+    if spec.cases or spec.doubts:
+        return spec
+    name = problem.regions[0].qualname
+    return Spec(doubts=(f"No property of `{name}` is known, and the model's answer names none.",))
+
+
+def build_spec(region: Region, text: str, module: str, answer: str) -> Spec:
+    """The property tests for the function in this text: common ones and those of a model's answer. Pure."""
+    head = read_header(region, text)
+    stated = parse_properties(answer, head.name, head.names) if head else ()
+    spec: Spec = common_properties().build_spec(region, text, module, stated)
+    return spec
+
+
+def common_properties() -> ModuleType:
+    """The part with the common properties, which a plugin of greenloop adds."""
+    return registry.load_part("specs", "properties")
+
+
+def question(head: FunctionHeader) -> ChatRequest:
+    """The one request for a function's properties: signature and docstring, never a body."""
+    docstring = truncate(head.docstring, ROOM, estimate_tokens).replace("\n", "\n    ")
+    messages = few_shot_messages("stated_properties", name=head.name, signature=head.signature, docstring=docstring)
+    return ChatRequest(messages=messages, role=Role.TESTER, temperature=0.0, max_tokens=TOKENS)
+
+
+def parse_properties(answer: str, function: str, parameters: tuple[str, ...]) -> tuple[Any, ...]:
     """The usable properties of an answer, without duplicates, at most `MAX_PROPERTIES`."""
-    by_expression: dict[str, Property] = {}
+    by_expression: dict[str, Any] = {}
     for row in answer[:ANSWER].splitlines():
         if property_ := _parse_row(row, function, parameters):
             by_expression.setdefault(property_.expression, property_)
     return tuple(by_expression.values())[:MAX_PROPERTIES]
 
 
-def _parse_row(row: str, function: str, parameters: tuple[str, ...]) -> Property | None:
+def _parse_row(row: str, function: str, parameters: tuple[str, ...]) -> Any:
     match = _LINE.match(row)
     whole_row = row.strip().lstrip("-*•").strip()
     for name, text in ((match["name"], match["claim"]) if match else ("", ""), ("", whole_row)):
@@ -55,7 +103,7 @@ def _parse_row(row: str, function: str, parameters: tuple[str, ...]) -> Property
             expression = ast.unparse(node)
             imports = tuple(line for key, line in _OFFERED.items() if key in free_names(expression) - set(parameters))
             label = " ".join(name.split()).lower() or "claim"
-            return Property(name=label, expression=expression, source="model", imports=imports)
+            return common_properties().Property(name=label, expression=expression, source="model", imports=imports)
     return None
 
 

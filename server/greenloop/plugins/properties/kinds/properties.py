@@ -1,38 +1,35 @@
 """Tests properties that hold for every input on many small inputs.
 
-The method is the Property-Generated Solver (arXiv 2506.18315). The model sees signature and docstring only and states a
-few properties, one line each; a library of common properties adds more. Hypothesis generates the inputs in the sandbox
-and shrinks those that break a property.
+A library of common properties suggests them from signature and docstring. Hypothesis generates the inputs in the
+sandbox and shrinks those that break a property. It must not ask a model.
 """
 
 from __future__ import annotations
 
 import builtins
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from greenloop.core.docstrings.sections import Sections, parse_sections
 from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.ports import Tools
-from greenloop.core.records.model import ChatRequest, Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Region, Spec
-from greenloop.core.text.tokens import estimate_tokens, truncate
+from greenloop.plugins.properties import library, property_tests
+from greenloop.plugins.properties.library import PropertyContext
+from greenloop.plugins.properties.property_tests import Property
 from greenloop.project import sources
-from greenloop.specs.kinds._few_shot import few_shot_messages
-from greenloop.specs.properties import example_calls, library, property_tests, signature, value_kinds, value_strategies
-from greenloop.specs.properties.library import PropertyContext
-from greenloop.specs.properties.property_tests import Property
+from greenloop.specs.properties import example_calls, signature, value_kinds, value_strategies
 from greenloop.specs.properties.signature import FunctionHeader
-from greenloop.specs.properties.stated_properties import parse_properties
 from greenloop.specs.properties.value_kinds import ValueKind
 from greenloop.specs.properties.value_strategies import ParameterStrategy
 from greenloop_sandbox import Execution, TestRun, case_results, collected_cases, forged
 from greenloop_sandbox.report.cases import collect_errors, describe_end
 
+StateProperties = Callable[[FunctionHeader], Awaitable[Sequence[Property]]]
+
 KIND = "property"
-ROOM = 600  # tokens of a docstring that the model is shown
-TOKENS = 160  # of its answer
+PROVENANCE = Provenance.PROPERTY
 MOST = 6  # properties in all, the library's first
 PROBE, PROBED = "values", 5  # the tests that try the strategies before any candidate, and the values that each draws
 SECONDS = 60.0
@@ -43,23 +40,23 @@ UNDEFINED = ("ValueError", "ArithmeticError")
 UNFIT = ("LookupError",)
 
 
-async def collect(problem: Problem, tools: Tools) -> Spec:
-    """Property tests that can run here, else a doubt. Lets `BudgetExceededError` and the model's own errors through."""
+async def collect(problem: Problem, tools: Tools, state_properties: StateProperties | None = None) -> Spec:
+    """Property tests that can run here, else a doubt; `state_properties` returns further properties."""
     region = problem.regions[0]
     text = problem.files[region.path]
-    head = _read_header(region, text)
-    if head is None:
-        return Spec()
     module = sources.import_name_in_tests(region.path, problem.root)
-    values, without = _strategies(head, text, module)
-    if doubt := _missing_values_doubt(without) or await _probe_values(values, region, module, problem, tools):
+    spec = build_spec(region, text, module)
+    head = _read_header(region, text)
+    if head is None or spec.doubts or not (spec.cases or state_properties):
+        return spec
+    values, _without = _strategies(head, text, module)
+    if doubt := await _probe_values(values, region, module, problem, tools):
         return Spec(doubts=(doubt,))
-    reply = await tools.ask(question(head))
-    return build_spec(region, text, module, reply.text)
+    return build_spec(region, text, module, await state_properties(head)) if state_properties else spec
 
 
-def build_spec(region: Region, text: str, module: str, answer: str) -> Spec:
-    """The property tests for the function in this text: common ones and those of a model's answer. Pure."""
+def build_spec(region: Region, text: str, module: str, stated: Sequence[Property] = ()) -> Spec:
+    """The property tests for the function in this text: common ones and those that are stated. Pure."""
     head = _read_header(region, text)
     if head is None:
         return Spec()
@@ -80,16 +77,14 @@ def build_spec(region: Region, text: str, module: str, answer: str) -> Spec:
     mismatch_errors = UNFIT if sum(each.always_drawn for each in values) > 1 else ()
     documented_errors = tuple(each.name for each in docstring_sections.raises if _is_known_error(each.name, text))
     unique: dict[str, Property] = {}
-    for each in (*common_properties, *parse_properties(answer, head.name, head.names)):
+    for each in (*common_properties, *stated):
         unique.setdefault(each.expression, each)
     checks = []
     for each in unique.values():
         allowed = (*UNDEFINED, *mismatch_errors, *documented_errors) if each.expression else documented_errors
         if (check := property_tests.build_check(each, head, values, module, tuple(dict.fromkeys(allowed)))) is not None:
             checks.append(check)
-    if not checks:
-        return Spec(doubts=(f"No property of `{head.name}` is known, and the model's answer names none.",))
-    return build_test_file(region, module, KIND, checks[:MOST])
+    return build_test_file(region, module, KIND, checks[:MOST]) if checks else Spec()
 
 
 def _read_header(region: Region, text: str) -> FunctionHeader | None:
@@ -120,13 +115,6 @@ def _is_known_error(name: str, text: str) -> bool:
     return is_builtin or (name.isidentifier() and bool(re.search(rf"^class {name}\b", text, re.MULTILINE)))
 
 
-def question(head: FunctionHeader) -> ChatRequest:
-    """The one request for a function's properties: signature and docstring, never a body."""
-    docstring = truncate(head.docstring, ROOM, estimate_tokens).replace("\n", "\n    ")
-    messages = few_shot_messages("properties", name=head.name, signature=head.signature, docstring=docstring)
-    return ChatRequest(messages=messages, role=Role.TESTER, temperature=0.0, max_tokens=TOKENS)
-
-
 # -- can Hypothesis run here and draw from every strategy? --------------------------------------------------------
 
 
@@ -134,13 +122,13 @@ async def _probe_values(
     values: Sequence[ParameterStrategy], region: Region, module: str, problem: Problem, tools: Tools
 ) -> str:
     """Returns why properties cannot be tested, in one sentence; empty when they can."""
-    settings = property_tests.SETTINGS.replace(f"max_examples={property_tests.EXAMPLES}", f"max_examples={PROBED}")
+    settings = value_strategies.hypothesis_settings(PROBED)
     checks = [
         Check(
             body=f"repr({each.name})",
             line=region.start,
             provenance=Provenance.PROPERTY,
-            imports=(property_tests.HYPOTHESIS, property_tests.NAMES),
+            imports=(value_strategies.HYPOTHESIS, value_strategies.NAMES),
             decorators=(settings, f"given({each.name}={each.strategy})"),
             parameters=each.name,
         )

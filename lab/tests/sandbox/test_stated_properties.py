@@ -20,8 +20,8 @@ from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.verdict import judge
 from greenloop.project.settings import SandboxSettings
-from greenloop.specs.kinds import properties
 from greenloop_lab.drafting.feedback import counterexample
+from greenloop_lab.specs.kinds import stated_properties
 from greenloop_sandbox import Environment, SandboxSpec, TestRun, bundled_hypothesis
 from greenloop_sandbox.backends import docker, none
 from greenloop_sandbox.backends.bubblewrap import Bubblewrap
@@ -98,7 +98,7 @@ async def opened(sandbox, at: SandboxSpec, asked: Problem, answer: str = ANSWER)
     session = await sandbox.open(at)
     try:
         tools = SimpleNamespace(ask=ask, session=session, rng=random.Random(0))
-        yield Tried(session, asked, await properties.collect(asked, tools))
+        yield Tried(session, asked, await stated_properties.collect(asked, tools))
     finally:
         await session.close()
 

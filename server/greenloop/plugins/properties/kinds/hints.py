@@ -13,12 +13,14 @@ from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.ports import Tools
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Region, Spec
+from greenloop.plugins.properties import type_hints
 from greenloop.project import sources
-from greenloop.specs.properties import example_calls, signature, type_hints, value_kinds
+from greenloop.specs.properties import example_calls, signature, value_kinds
 from greenloop.specs.properties.signature import FunctionHeader
 from greenloop.specs.properties.value_kinds import ValueKind
 
 KIND = "hint"
+PROVENANCE = Provenance.HINT
 MOST = 4  # calls that are tested
 _SMALL = {
     "int": "1", "float": "1.5", "str": "'ab'", "bool": "True", "bytes": "b'ab'", "any": "1", "none": "None",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from greenloop.specs.properties.type_hints import type_check_expression
+from greenloop.plugins.properties.type_hints import type_check_expression
 
 
 @pytest.mark.parametrize(

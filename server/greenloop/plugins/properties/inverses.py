@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from greenloop.core.python.ast_source import FUNCTIONS, parse_module
 from greenloop.core.python.stubs import is_stub
+from greenloop.plugins.properties.property_tests import LIBRARY, Property
 from greenloop.specs.properties import signature, value_strategies
-from greenloop.specs.properties.property_tests import LIBRARY, Property
 from greenloop.specs.properties.signature import FunctionHeader
 from greenloop.specs.properties.value_strategies import ParameterStrategy
 

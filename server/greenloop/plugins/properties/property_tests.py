@@ -14,23 +14,10 @@ from greenloop.core.generated_tests import Check
 from greenloop.core.python.names import free_names
 from greenloop.core.records.spec import Provenance
 from greenloop.specs.properties.signature import FunctionHeader
-from greenloop.specs.properties.value_strategies import ParameterStrategy
+from greenloop.specs.properties.value_strategies import HYPOTHESIS, NAMES, ParameterStrategy, hypothesis_settings
 
 LIBRARY = "library"  # the source of properties that no model stated
 EXAMPLES = 60  # inputs tried for one property
-# Where the project has no Hypothesis, greenloop's own is in this folder (greenloop_sandbox/bundled_hypothesis.py).
-HYPOTHESIS = """try:
-    import hypothesis
-except ImportError:
-    import os, sys, tempfile
-    sys.path.append(os.environ.get("GREENLOOP_GUESTS", ""))
-    os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = tempfile.gettempdir()"""
-NAMES = "from hypothesis import HealthCheck, Phase, given, reject, settings, strategies as st"
-# No database and no explain phase, which needs the tracer; one failure, the smallest, and always the same.
-SETTINGS = (
-    f"settings(max_examples={EXAMPLES}, derandomize=True, database=None, deadline=None, report_multiple_bugs=False, "
-    "phases=[Phase.generate, Phase.shrink], suppress_health_check=list(HealthCheck))"
-)
 _LAZY = re.compile(r"^(typing\.|collections\.abc\.)?(Async)?(Iterator|Generator)\b")
 _YIELDED = 1000  # items read from a generator
 
@@ -76,13 +63,14 @@ def build_check(
     body += [f"assert {property_.expression}, {message}"] if property_.expression else []
     sources = {"deepcopy": "copy", "islice": "itertools"}
     call_imports = [f"from {source} import {name}" for name, source in sources.items() if f"{name}(" in call]
+    strategies = ", ".join(f"{each.name}={each.strategy}" for each in drawn)
     return Check(
         body="\n".join(body),
         line=head.line,
         provenance=Provenance.PROPERTY,
         shown=f"{property_.name}: {property_.expression or call}",
         imports=(*call_imports, *property_.imports, HYPOTHESIS, NAMES),
-        decorators=(SETTINGS, f"given({', '.join(f'{each.name}={each.strategy}' for each in drawn)})"),
+        decorators=(hypothesis_settings(EXAMPLES), f"given({strategies})"),
         parameters=", ".join(each.name for each in drawn),
         batch=property_.source,
     )

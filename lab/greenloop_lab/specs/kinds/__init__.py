@@ -1,0 +1,1 @@
+"""Kinds of generated tests of published systems; each file is a part."""

@@ -1,0 +1,1 @@
+"""Property tests and type hints as generated tests of a function that has only a docstring."""

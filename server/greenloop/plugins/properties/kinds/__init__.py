@@ -1,0 +1,1 @@
+"""Sources of a specification: `async collect(problem, tools) -> Spec`, one file for each kind."""
