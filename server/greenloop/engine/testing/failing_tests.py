@@ -10,7 +10,7 @@ from pathlib import Path
 
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.engine.sandbox_spec import ignore_status
-from greenloop.engine.testing.run_tests import run_tests
+from greenloop.engine.testing.run_tests import refuse_unreadable, run_tests
 from greenloop.engine.timing import heartbeat
 from greenloop.localize.regions import may_change
 from greenloop.project.environment.faults import is_third_party
@@ -92,25 +92,4 @@ def _no_test(root: Path) -> UsageError:
         f"pytest finds no test in {root}.",
         remedy=f"It looks for functions {functions} in files {files}. Without tests, name a function that has a "
         "docstring: `greenloop fix FILE.py::FUNCTION`.",
-    )
-
-
-def refuse_unreadable(errors: Iterable[CollectError]) -> None:
-    """Raises `CannotVerifyError` for test files that pytest cannot import: nothing names their tests."""
-    first_errors: dict[str, CollectError] = {}
-    for error in errors:
-        first_errors.setdefault(error.id.partition("::")[0], error)
-    if not first_errors:
-        return
-    first, error = next(iter(first_errors.items()))
-    failure = error.failure
-    more = f" and {len(first_errors) - 1} more" if len(first_errors) > 1 else ""
-    place = next((f", {frame.path}:{frame.line}" for frame in reversed(failure.frames)), "")
-    reason = f"{failure.type}: {failure.message}".strip().splitlines()[0]
-    raise CannotVerifyError(
-        f"pytest cannot import {first}{more}, so nothing names its tests ({reason}{place}).",
-        # A test may use a name that is still to be written; nothing else lets a file be imported.
-        remedy=f"Correct that, or name one of the tests yourself: `greenloop fix {first}::NAME`."
-        if error.missing_name and not first.endswith("conftest.py")
-        else "Fix that first: pytest has to be able to collect the tests.",
     )

@@ -7,14 +7,13 @@ It must not know who shows the results.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerifyError, GreenloopError, SandboxBrokenError
 from greenloop.core.test_selection import fit_selectors
 from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status, open_session
-from greenloop.engine.testing.failing_tests import refuse_unreadable
 from greenloop.engine.timing import heartbeat
 from greenloop.localize.unreached.uncollected import explain_broken_pytest, is_pytest_broken
 from greenloop.project import sandbox_selection, workspace
@@ -164,6 +163,27 @@ def _report(run: TestRun, execution: Execution, settings: Settings) -> SuiteRepo
         if collected_cases(execution)
         else (),
         seconds=execution.seconds,
+    )
+
+
+def refuse_unreadable(errors: Iterable[CollectError]) -> None:
+    """Raises `CannotVerifyError` for test files that pytest cannot import: nothing names their tests."""
+    first_errors: dict[str, CollectError] = {}
+    for error in errors:
+        first_errors.setdefault(error.id.partition("::")[0], error)
+    if not first_errors:
+        return
+    first, error = next(iter(first_errors.items()))
+    failure = error.failure
+    more = f" and {len(first_errors) - 1} more" if len(first_errors) > 1 else ""
+    place = next((f", {frame.path}:{frame.line}" for frame in reversed(failure.frames)), "")
+    reason = f"{failure.type}: {failure.message}".strip().splitlines()[0]
+    raise CannotVerifyError(
+        f"pytest cannot import {first}{more}, so nothing names its tests ({reason}{place}).",
+        # A test may use a name that is still to be written; nothing else lets a file be imported.
+        remedy=f"Correct that, or name one of the tests yourself: `greenloop fix {first}::NAME`."
+        if error.missing_name and not first.endswith("conftest.py")
+        else "Fix that first: pytest has to be able to collect the tests.",
     )
 
 
