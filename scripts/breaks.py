@@ -103,7 +103,7 @@ BREAKS = (
     ),
     Break(
         promise="a history of an earlier version opens",
-        file="engine/history/database.py",
+        file="engine/history/rows.py",
         old="if version > FORMAT:",
         new="if version not in (0, FORMAT):",
         room="tests/unit/engine",

@@ -34,7 +34,7 @@ from greenloop.project.typed_targets import parse_target
 from greenloop_sandbox import SandboxPool
 
 try:
-    from greenloop.localize import statement_run
+    from greenloop.localize import target_run
 except ImportError:  # a version of the package without signals
     statement_run = None
 
@@ -183,8 +183,8 @@ async def main() -> int:
     captured = Captured()
     if options.own_file:
         related_tests.importing_tests = lambda *_place, **_buffers: ()
-    if statement_run is not None:
-        statement_run.TRACE_SECONDS *= options.slow
+    if target_run is not None:
+        target_run.TRACE_SECONDS *= options.slow
     for task in json.loads(options.tasks.read_text()):
         if task["id"] in done or not task.get("function") or options.only not in task["id"]:
             continue

@@ -181,8 +181,8 @@ class Clock:
 async def test_a_pause_in_the_typing_is_waited_for(monkeypatch, typing, quiet, at):
     documents = opened("x\n")
     clock = Clock(documents, *typing)
-    monkeypatch.setattr("greenloop.lsp.documents.change_signal.time", clock)
-    monkeypatch.setattr("greenloop.lsp.documents.change_signal.asyncio.sleep", clock.sleep)
+    monkeypatch.setattr("greenloop.lsp.documents.open_documents.time", clock)
+    monkeypatch.setattr("greenloop.lsp.documents.open_documents.asyncio.sleep", clock.sleep)
     if typing:
         await clock.sleep(0.0)
     assert await documents.wait_for_quiet(0.3, 5.0) is quiet

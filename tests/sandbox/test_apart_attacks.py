@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from greenloop.core.python.test_functions import find_tests
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Spec
+from greenloop.core.test_selection import find_tests
 from greenloop.core.verification_inputs import VerificationInputs
 from greenloop.verdict import apart
 from greenloop_sandbox import Environment, Limits, SandboxSpec, Session

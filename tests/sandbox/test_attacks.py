@@ -19,13 +19,13 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from greenloop.core.python.test_functions import find_tests
 from greenloop.core.records.outcome import Evidence, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.summary import verification_level
+from greenloop.core.test_selection import find_tests
 from greenloop.core.text.redact import clean_for_display
 from greenloop.core.verdict import judge
 from greenloop.project.settings import SandboxSettings

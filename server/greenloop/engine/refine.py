@@ -31,7 +31,7 @@ from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.presets import Preset, find_preset
 from greenloop.engine.run import RefineRun
 from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status, open_session
-from greenloop.engine.target_kinds import build_start, describe_others
+from greenloop.engine.target_adapters import build_start, describe_others
 from greenloop.engine.timing import Stopwatch, TimedSession, heartbeat
 from greenloop.localize.baseline import measure_baseline
 from greenloop.localize.context import BaselineContext

@@ -12,8 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from greenloop.core import registry
-from greenloop.core.docstrings.documentation import read_documentation
-from greenloop.core.docstrings.testability import REMEDY, find_untestable_effects, why_unusable
+from greenloop.core.docstrings.documentation import REMEDY, find_untestable_effects, read_documentation, why_unusable
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.events import Event, Specified
 from greenloop.core.ports import Tools, User

@@ -23,11 +23,10 @@ from greenloop.localize.evidence import CoverageEvidence, gather_evidence
 from greenloop.localize.findings import gather_findings, with_siblings
 from greenloop.localize.measuring import Measurement, is_cut_short
 from greenloop.localize.missing import unwritten
-from greenloop.localize.reasons import find_reasons
+from greenloop.localize.ranking import find_reasons
 from greenloop.localize.recent_changes import find_touched
 from greenloop.localize.related_tests import RelatedTestsRun, run_related_tests
-from greenloop.localize.statement_run import trace_statements, with_suspicion
-from greenloop.localize.target_run import measure_rest, run_with_stubs
+from greenloop.localize.target_run import measure_rest, run_with_stubs, trace_statements, with_suspicion
 from greenloop.localize.unreached import importable
 from greenloop.localize.unreached.named_by_failure import find_called_by
 from greenloop.localize.unreached.uncollected import refuse_uncollected

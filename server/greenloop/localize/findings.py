@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.python.test_functions import function_of
 from greenloop.core.records.problem import NAMESAKE, Findings, Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.run_state import Baseline
+from greenloop.core.test_selection import function_of
 from greenloop.drafting.candidates.answers.changed_regions import with_file
 from greenloop.drafting.context.versions import CONTAINER, version_line
 from greenloop.localize.context import BaselineContext

@@ -21,7 +21,7 @@ from greenloop.localize.evidence import Reached
 from greenloop.localize.measuring import Measurement, is_cut_short
 from greenloop.localize.missing import unwritten
 from greenloop.localize.related_tests import RelatedTestsRun, run_importing_tests
-from greenloop.localize.statement_run import trace_statements, with_suspicion
+from greenloop.localize.target_run import trace_statements, with_suspicion
 from greenloop.localize.unreached import importable
 from greenloop.localize.unreached.uncollected import refuse_uncollected
 from greenloop.project.sources import import_name_in_tests

@@ -13,7 +13,7 @@ from greenloop.core.records.spec import Case, Provenance, Region
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.core.text.tokens import Count
 from greenloop.drafting.context import tests
-from greenloop.drafting.report import code_excerpts
+from greenloop.drafting.report import tracebacks
 from greenloop.drafting.report.shortening import (
     LONGEST_FUNCTION,
     LONGEST_OTHER,
@@ -192,14 +192,14 @@ def _code(findings: Findings, size: _Size, count: Count) -> str:
     for number, path in enumerate(dict.fromkeys(each.region.path for each in shown)):
         text, own = findings.problem.files[path], [each for each in shown if each.region.path == path]
         if own[0].is_whole:
-            parts.append(f"`{path}`, the whole file:\n{fenced(code_excerpts.whole_file(text))}")
+            parts.append(f"`{path}`, the whole file:\n{fenced(tracebacks.whole_file(text))}")
             continue
-        code = code_excerpts.functions(text, path, {each.region: each.longest for each in own}, _lines(findings, path))
-        if size.helpers and (used := code_excerpts.names_used(text, code)):
+        code = tracebacks.functions(text, path, {each.region: each.longest for each in own}, _lines(findings, path))
+        if size.helpers and (used := tracebacks.names_used(text, code)):
             code = f"{used}\n\n{code}"
         parts.append(f"From `{path}`:\n{fenced(code)}")
         if number < size.outlines:
-            parts.append(fenced(code_excerpts.outline(text, path, [each.region for each in own]), "text"))
+            parts.append(fenced(tracebacks.outline(text, path, [each.region for each in own]), "text"))
     known = {each.region for each in shown}
     named = [region for region in ordered if region not in known][:MOST_NAMED]
     if named:
@@ -227,9 +227,9 @@ def _fitting(findings: Findings, ordered: Sequence[Region], size: _Size, count: 
         if region.path in whole:
             shown.append(_Shown(region=region, is_whole=True))
             continue
-        is_short = text.count("\n") <= (code_excerpts.SHORT_FILE if number else code_excerpts.FIRST_FILE)
+        is_short = text.count("\n") <= (tracebacks.SHORT_FILE if number else tracebacks.FIRST_FILE)
         is_started = any(each.region.path == region.path for each in shown)
-        if size.whole and is_short and not is_started and (cost := count(code_excerpts.whole_file(text))) <= room:
+        if size.whole and is_short and not is_started and (cost := count(tracebacks.whole_file(text))) <= room:
             whole.add(region.path)
             shown.append(_Shown(region=region, is_whole=True))
             room -= cost
@@ -243,7 +243,7 @@ def _fitting(findings: Findings, ordered: Sequence[Region], size: _Size, count: 
             and not any(region.start <= line <= region.end for line in _lines(findings, region.path))
         ):
             continue  # nothing says which part of it matters
-        code = code_excerpts.functions(text, region.path, {region: longest}, _lines(findings, region.path))
+        code = tracebacks.functions(text, region.path, {region: longest}, _lines(findings, region.path))
         if number and (cost := count(code)) > room:
             continue
         shown.append(_Shown(region=region, longest=longest))

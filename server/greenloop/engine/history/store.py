@@ -21,16 +21,19 @@ from greenloop.core.records.model import ModelKind
 from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.records.usage import PastRun
 from greenloop.core.text.json_codec import to_json
-from greenloop.engine.history.database import connect, describe, move_aside, sql_text
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.rows import (
     CUT_SHORT,
     SELECT_RUN,
     StoredProblem,
     StoredRun,
+    connect,
+    describe,
+    move_aside,
     read,
     read_record,
     shorten,
+    sql_text,
     this_process,
     to_text,
 )

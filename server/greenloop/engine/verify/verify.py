@@ -13,13 +13,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from greenloop.core.errors import BaselineChangedError, UsageError
-from greenloop.core.python.test_functions import find_tests, function_of
 from greenloop.core.records.outcome import Evidence
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
-from greenloop.core.test_selection import fit_selectors
+from greenloop.core.test_selection import find_tests, fit_selectors, function_of
 from greenloop.core.verification_inputs import ACCEPTING, judge_candidate
 from greenloop.engine.sandbox_spec import choose_sandbox, ignore_status
 from greenloop.engine.timing import heartbeat

@@ -27,9 +27,9 @@ from greenloop.core.text.tokens import estimate_tokens
 from greenloop.models import known_models, provider_errors
 from greenloop.models.chat import completions, ollama, through_litellm
 from greenloop.models.chat.completions import Connection, RefusedError
-from greenloop.models.chat.parameters import Parameters, write_parameters
 from greenloop.models.chat.refusals import Refusals
 from greenloop.models.chat.streamed import StreamedAnswer, read_usage
+from greenloop.models.chat.through_litellm import Parameters, write_parameters
 from greenloop.models.chat.waits import ServedSlots, Waits, stated_wait
 from greenloop.models.checks import check, full_name, missing_key
 from greenloop.models.embedded.default_model import ollama_base

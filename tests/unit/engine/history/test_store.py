@@ -214,7 +214,7 @@ def test_nobody_else_may_read_it(tmp_path, monkeypatch):
 
 
 def test_a_history_that_stays_locked_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr("greenloop.engine.history.database.BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("greenloop.engine.history.rows.BUSY_SECONDS", 0.05)
     path = tmp_path / "history.sqlite3"
     with contextlib.closing(sqlite3.connect(path)) as other:
         other.execute("BEGIN EXCLUSIVE")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from greenloop.localize.evidence import gather_evidence
-from greenloop.localize.reasons import find_reasons
+from greenloop.localize.ranking import find_reasons
 from greenloop.localize.regions import region_at
 from greenloop_sandbox import Failure, Frame
 from greenloop_sandbox.report.traces import ReachedFunction

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.docstrings.testability import find_untestable_effects, why_unusable
+from greenloop.core.docstrings.documentation import find_untestable_effects, why_unusable
 
 NOTHING = [
     ("f", None),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from greenloop.core.records.model import ChatRequest, Message, ToolSpec
-from greenloop.models.chat.parameters import write_parameters
 from greenloop.models.chat.refusals import Refusals
+from greenloop.models.chat.through_litellm import write_parameters
 from greenloop.project.settings import ApiSettings, Settings
 
 READ = ToolSpec(name="read", description="Reads.", parameters={"type": "object", "properties": {}})

@@ -10,9 +10,9 @@ import textwrap
 import pytest
 
 from greenloop.core.records.spec import Region
-from greenloop.drafting.report import code_excerpts
-from greenloop.drafting.report.code_excerpts import MOST_IMPORTS, functions, names_used, outline, whole_file
+from greenloop.drafting.report import tracebacks
 from greenloop.drafting.report.shortening import LONGEST_FUNCTION
+from greenloop.drafting.report.tracebacks import MOST_IMPORTS, functions, names_used, outline, whole_file
 from greenloop.project.syntax import definitions
 
 CODE = '''\
@@ -117,11 +117,11 @@ def test_of_many_definitions_those_nearest_are_named_with_their_classes():
     assert "f30(self)" in shown
     assert "f0(self)" not in shown
     named = [row.split()[-1] for row in shown.split("\n")[1:] if "more" not in row]
-    assert len(named) <= code_excerpts.LONGEST_OUTLINE + 20
+    assert len(named) <= tracebacks.LONGEST_OUTLINE + 20
     assert "       … " in shown
 
 
-@pytest.mark.parametrize("module", [argparse, ast, inspect, textwrap, definitions, code_excerpts])
+@pytest.mark.parametrize("module", [argparse, ast, inspect, textwrap, definitions, tracebacks])
 def test_real_code_is_shown_as_it_is(module):
     text = inspect.getsource(module)
     items = [each for each in definitions.find_definitions(text, "m.py") if each.kind == "function"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.python.test_functions import find_tests, function_of
+from greenloop.core.test_selection import find_tests, function_of
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
 from greenloop.localize.evidence import gather_evidence
-from greenloop.localize.statement_run import MOST_PASSING, nearest, with_suspicion
+from greenloop.localize.target_run import MOST_PASSING, nearest, with_suspicion
 from greenloop_sandbox.report.traces import ReachedFunction, StatementTrace
 
 TEXT = "".join(f"def f{number}():\n    return {number}\n" for number in range(9))
