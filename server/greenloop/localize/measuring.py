@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from time import monotonic
 
 from greenloop.core.reach import Reach
@@ -19,6 +20,7 @@ from greenloop_sandbox.report.cases import records_of_kind
 HUNG = 0.5  # of its limit: a case that was cut after so long hangs
 SLOWER = 10  # times the slowest case that ended is the short limit
 SHORTEST = 0.5  # seconds of it at least
+MOST_SLOW = 2  # cases that take longer than a hasty run allows, after which it ends
 CUT_SHORT = frozenset({"Timeout", "Crash", "MemoryLimit", "ProcessLimit"})  # failures that end a whole run
 
 
@@ -38,6 +40,7 @@ class Measurement:
     unknown: tuple[str, ...] = ()
     uncollected: tuple[str, ...] = ()
     reach: Reach = field(default_factory=Reach)
+    _most_each: float = inf
     _stuck: set[tuple[str, str]] = field(default_factory=set)  # functions that were seen to hang
     _slow: list[str] = field(default_factory=list)  # cases that were cut elsewhere
 
@@ -74,8 +77,20 @@ class Measurement:
         """Returns a measurement of other texts that knows already which functions hang."""
         return Measurement(context=self.context, stubs=stubs, _stuck={*self._stuck})
 
-    async def run(self, selectors: Sequence[str], *, seconds: float, without: Collection[str] = ()) -> Execution:
-        """Runs these tests except those `without` for at most so many seconds; returns the first execution."""
+    async def run(
+        self, selectors: Sequence[str], *, seconds: float, without: Collection[str] = (), most_each: float = inf
+    ) -> Execution:
+        """Runs these tests except those `without` for at most so many seconds; returns the first execution.
+
+        A case that takes longer than `most_each` is left for later; after `MOST_SLOW` of them all others are.
+        """
+        self._most_each = most_each
+        try:
+            return await self._run_all(selectors, seconds, without)
+        finally:
+            self._most_each = inf
+
+    async def _run_all(self, selectors: Sequence[str], seconds: float, without: Collection[str]) -> Execution:
         deadline = monotonic() + seconds
         if without:
             first = await self.context.run(selectors, self.stubs, collect=True)
@@ -97,6 +112,8 @@ class Measurement:
         deadline = monotonic() + seconds
         while (left := deadline - monotonic()) > 0 and self.unknown:
             waiting = [case for case in self.unknown if case not in self._slow]
+            if self._most_each < inf and (not waiting or len(self._slow) >= MOST_SLOW):
+                return
             again = [case for case in self._slow if case in self.unknown][:1]
             limit = min(self._limit(), left) if waiting else left
             execution = await self._run(fit_selectors(waiting or again), waiting or again, left, limit)
@@ -109,7 +126,7 @@ class Measurement:
 
     def _limit(self) -> float:
         """The limit of one case: a short one after code was seen to hang, by the slowest case that ended."""
-        full = self.context.place.limits.seconds
+        full = min(self._most_each, self.context.place.limits.seconds)
         if not self._stuck:
             return full
         slowest = max((each.seconds for each in self.results.values() if not is_cut_short(each)), default=0.0)

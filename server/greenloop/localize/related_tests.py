@@ -24,6 +24,7 @@ from greenloop_sandbox.report.traces import ReachedFunction
 
 MOST_MODULES = 3  # modules with the most suspicious functions, beside that of the most suspicious assignment
 SHARE = 0.25  # of the run's time that is left: the most for all of them
+EACH = 1.5  # seconds of one of them, for which the search waits
 FIRST = 6.0  # seconds that the search waits for those of a failing test; others run beside it (`engine/baseline`)
 
 
@@ -73,7 +74,9 @@ async def run_related_tests(
         read = await asyncio.to_thread(assignments.find_read, evidence, first, suspicions(evidence), root)
     ranked = list(dict.fromkeys(region.path for region in first or context.fallback))[:MOST_MODULES]
     modules = dict.fromkeys([*ranked, *(region.path for region in list(read)[:1])])
-    related = await run_importing_tests(context, [context.target.path], modules, measurement, targets, most=FIRST)
+    related = await run_importing_tests(
+        context, [context.target.path], modules, measurement, targets, most=FIRST, most_each=EACH
+    )
     return replace(related, modules=tuple(modules))
 
 
@@ -85,8 +88,12 @@ async def run_importing_tests(
     targets: Collection[str] = (),
     *,
     most: float = math.inf,
+    most_each: float = math.inf,
 ) -> RelatedTestsRun:
-    """Runs and traces these test files and those that import one of the modules, for at most so many seconds."""
+    """Runs and traces these test files and those that import one of the modules, for at most so many seconds.
+
+    A case that takes longer than `most_each` is left for later.
+    """
     test_files = dict.fromkeys(files)
     find_imports = cache(sources.find_imports)
     for module in modules:
@@ -105,7 +112,7 @@ async def run_importing_tests(
     known = [measurement.results.get(case) for case in targets]
     without = targets if any(each is None or is_cut_short(each) for each in known) else ()
     seconds = min(context.settings.suite.seconds, SHARE * context.deadline.left, most)
-    execution = await measurement.run(tuple(test_files), seconds=seconds, without=without)
+    execution = await measurement.run(tuple(test_files), seconds=seconds, without=without, most_each=most_each)
     return read_related(measurement, targets, execution)
 
 

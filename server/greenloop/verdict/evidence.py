@@ -12,6 +12,7 @@ from greenloop.core.records.spec import USER_PROVENANCES, Spec
 from greenloop.core.records.verdict import Verdict
 from greenloop.core.verification_inputs import VerificationInputs
 from greenloop.verdict.apart import Proofs
+from greenloop.verdict.related_tests.unmeasured import UnmeasuredTests
 
 APART, WITH_WRONG_RESULTS = "apart", "fails with wrong results"
 NO_TIME = "the run's time was over before it could be proven (`seconds`)"
@@ -21,7 +22,7 @@ NO_TIME = "the run's time was over before it could be proven (`seconds`)"
 class Progress:
     """State of a proof in progress: the verdict so far, and the results of the proofs that are done.
 
-    `has_run_all`: the related tests that the baseline had no time for have run as well.
+    `rest` are the related tests that a result does not wait for, as long as they run.
     """
 
     inputs: VerificationInputs
@@ -31,13 +32,13 @@ class Progress:
     differences: tuple[Difference, ...] = ()
     unfinished: tuple[str, ...] = ()
     noticed: Noticed | None = None
-    has_run_all: bool = False
+    rest: UnmeasuredTests | None = None
 
     def evidence(self) -> Evidence:
         """The evidence for a pass, as far as the time sufficed to prove it."""
         verdict, inputs = self.verdict, self.inputs
-        if not self.has_run_all:
-            verdict = replace(verdict, related=verdict.related.without(len(inputs.unmeasured), late=True))
+        if self.rest is not None:
+            verdict = self.rest.count_in(verdict)
         passed = [result.id for result in verdict.cases if result.passed]
         proofs = self.proofs or Proofs(unproven=dict.fromkeys(passed, NO_TIME))
         found = gather(inputs, verdict, self.sandbox, proofs)

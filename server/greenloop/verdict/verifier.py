@@ -6,10 +6,11 @@ It must not know where candidates come from.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import inf
-from time import monotonic
 
 from greenloop.core.compose import compose
 from greenloop.core.records.attempt import Attempt
@@ -37,7 +38,7 @@ from greenloop.verdict.case_runs import (
 )
 from greenloop.verdict.evidence import Progress
 from greenloop.verdict.related_tests import own_code, related
-from greenloop.verdict.related_tests.unmeasured import run_unmeasured
+from greenloop.verdict.related_tests.unmeasured import UnmeasuredTests
 from greenloop.wording.outcome import describe_rest
 from greenloop_sandbox import Execution, Inspection, Session, WatchedLines
 
@@ -229,14 +230,15 @@ class Verifier:
 
     async def _prove_all(self, files: Files, progress: Progress) -> None:
         """Proves step by step; `progress` always has what is known by now."""
-        session = await self.open_session()
-        progress.sandbox = session.name
+        progress.rest = rest = self._rest(progress.inputs, files)
+        rest.start()
+        session: Session | None = None
         try:
-            began = monotonic()
+            session = await self.open_session()
+            progress.sandbox = session.name
             verdict, inputs = await self._settle(
-                progress.inputs, session, lambda each: run_everything(each, session, files), hash_seed=ACCEPTING
+                progress.inputs, session, partial(run_everything, session=session, files=files), hash_seed=ACCEPTING
             )
-            spent = monotonic() - began
             if progress.verdict.status is Status.PASSED:  # what was red before may be flaky: it has to pass both times
                 twice = tuple(case for case in verdict.turned_green if case in progress.verdict.turned_green)
                 verdict = replace(verdict, turned_green=twice)
@@ -267,41 +269,32 @@ class Verifier:
                     progress.verdict = found.failure
                     return
                 progress.differences, progress.unfinished = found.differences, found.unfinished
-            # Last, for they may take the longest, and without a proof their passes are worth little.
-            progress.verdict = await self._run_rest(session, files, progress, spent)
-            progress.has_run_all = True
-            if self.beyond is not None and progress.verdict.status is Status.PASSED:
+            if rest.goes_on:
+                self.offer(files, progress.evidence())
+            if self.beyond is not None:
                 progress.noticed = await beyond_tests.measure_noticed(
                     inputs, session, verdict, files, own=own, wanted=self.beyond
                 )
+            rest.report = partial(self._report_rest, progress.evidence().neighbours_unchanged - rest.passed)
+            progress.verdict, progress.rest = await rest.finish(session, verdict), None
         finally:
-            await session.close()
+            await asyncio.shield(rest.stop())
+            if session is not None:
+                await session.close()
 
-    async def _run_rest(self, session: Session, files: Files, progress: Progress, spent: float) -> Verdict:
-        """Offers the result, and runs the related tests that it was not to wait for."""
-        inputs = progress.inputs
-        if not inputs.unmeasured:
-            return progress.verdict
-        known = progress.evidence()
-        self.offer(files, known)
-        checked = known.neighbours_unchanged
-
-        def report(done: int, count: int) -> None:
-            self.report_status(describe_rest(checked + done, checked + count))
-
-        report(0, len(inputs.unmeasured))
-        measured = [self.durations[case] for case in inputs.unmeasured if case in self.durations]
-        return await run_unmeasured(
-            inputs,
-            session,
-            progress.verdict,
-            files,
+    def _rest(self, inputs: VerificationInputs, files: Files) -> UnmeasuredTests:
+        """The related tests that a result does not wait for."""
+        known = [self.durations[case] for case in inputs.unmeasured if case in self.durations]
+        return UnmeasuredTests(
+            inputs=inputs,
+            files=files,
             open_session=self.open_session,
-            spent=spent,
             left=self.state.deadline.left,
-            usual=sum(measured) / len(measured) if measured else 0.0,
-            report=report,
+            usual=sum(known) / len(known) if known else 0.0,
         )
+
+    def _report_rest(self, checked: int, done: int, count: int) -> None:
+        self.report_status(describe_rest(checked + done, checked + count))
 
     def _changed(self, files: Files) -> dict[str, str]:
         return changed_texts(self.state.problem, files)

@@ -117,3 +117,16 @@ async def test_cases_are_left_out_by_collecting_first():
     measurement: Any = Measurement(context=suite)  # type: ignore[arg-type]
     await measurement.run(("all",), seconds=9.0, without={"a"})
     assert [(chosen, collect) for chosen, _limit, collect in suite.runs] == [(("a", "b"), True), (("b",), False)]
+
+
+async def test_a_hasty_run_leaves_slow_cases_for_later_and_ends_where_all_are_slow():
+    suite = Suite(a="slow", b="pass", c="pass")
+    measurement: Any = Measurement(context=suite, is_patient=True)  # type: ignore[arg-type]
+    await measurement.run(("all",), seconds=60.0, most_each=1.0)
+    assert (list(measurement.results), measurement.unknown) == (["b", "c"], ("a",))
+    slow = Suite(**{f"c{number}": "slow" for number in range(5)})
+    measurement = Measurement(context=slow, is_patient=True)  # type: ignore[arg-type]
+    await measurement.run(("all",), seconds=60.0, most_each=1.0)
+    assert (slow.now, measurement.unknown) == (2.0, tuple(slow.cases))
+    await measurement.go_on(60.0)
+    assert measurement.unknown == ()

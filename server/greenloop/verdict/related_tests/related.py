@@ -31,9 +31,11 @@ def postpone(
     """
     before, later = 0.0, []
     for case in inputs.related(files):
-        if before >= FIRST_SECONDS and inputs.outcomes.get(case) == "passed":
+        seconds = durations.get(case, 0.0)
+        if before + seconds > FIRST_SECONDS and inputs.outcomes.get(case) == "passed":
             later.append(case)
-        before += durations.get(case, 0.0)
+        else:
+            before += seconds
     kept = tuple(case for case in inputs.problem.neighbours if case not in {*later})
     problem = replace(inputs.problem, neighbours=kept)
     return replace(inputs, problem=problem, unmeasured=(*later, *inputs.unmeasured))

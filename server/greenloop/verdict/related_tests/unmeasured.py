@@ -17,7 +17,7 @@ from greenloop.core.verification_inputs import VerificationInputs, check_sandbox
 from greenloop.project.environment import cgroups
 from greenloop.verdict.related_tests.own_code import own_run, run_alone, select, select_tolerantly
 from greenloop.verdict.related_tests.related import fail_for_related, is_out_of_time
-from greenloop_sandbox import CaseResult, Execution, Session, TestRun, case_results, forged
+from greenloop_sandbox import CaseResult, Execution, Session, case_results, forged
 from greenloop_sandbox.report.cases import collect_errors, records_of_kind
 
 FIRST = 4  # tests or files of the first portion: the nearest come first, and what is broken mostly shows in them
@@ -26,51 +26,10 @@ SHARE = 2  # of what waits, each sandbox takes this part of its equal share, so 
 SECONDS = 3.0  # of a portion, where so many tests wait: each starts pytest anew
 LONGEST_PORTION = 9.0  # seconds that a portion is expected to take, so that there is news of it
 WORTHWHILE = 1.0  # seconds that the rest is expected to take, for which another sandbox is opened
+AHEAD = 6.0  # as WORTHWHILE, while the result is still being proven
 SIDE_BY_SIDE = 4  # sandboxes at most, one for each processor
 RESERVE = 10.0  # seconds of the run's time that are left alone
 DONE = frozenset({"passed", "skipped", "xfailed", "xpassed"})
-
-
-async def run_unmeasured(
-    inputs: VerificationInputs,
-    session: Session,
-    verdict: Verdict,
-    files: Mapping[str, str],
-    *,
-    open_session: Callable[[], Awaitable[Session]],
-    spent: float,
-    left: float,
-    usual: float = 0.0,
-    report: Callable[[int, int], None] = lambda _done, _all: None,
-) -> Verdict:
-    """Returns the verdict after these tests: failed with the first portion in which one fails because of the candidate.
-
-    Of files that the baseline had no time to collect, all cases are run. `spent`: seconds that the target and the other
-    related tests took, which share their time with these; `left`: seconds that are left of the run's time; `usual`:
-    seconds that one of them is known to take (0: not known). `report` gets how many have ended, and of how many.
-    """
-    cases = inputs.unmeasured
-    if not cases or verdict.status is not Status.PASSED:
-        return verdict
-    time = _Time(usual=inputs.suite_seconds - spent, most=left - RESERVE, began=monotonic())
-    if inputs.own is None or time.left(0, len(cases)) <= 0:
-        return replace(verdict, related=verdict.related.without(len(cases), late=True))
-    run = replace(inputs.test_run(files), case_seconds=inputs.limits.seconds)
-    tests = _UnmeasuredTests(
-        inputs=inputs,
-        sessions=[session],
-        open_session=open_session,
-        candidate=run,
-        time=time,
-        usual=usual,
-        report=report,
-        waiting=cases,
-    )
-    try:
-        return await tests.run(verdict)
-    finally:
-        for each in tests.sessions[1:]:
-            await asyncio.shield(each.close())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,28 +48,29 @@ class _Time:
 
 
 class _RefutedError(Exception):
-    """A test fails because of the candidate, or a report was forged: the other sandboxes need not go on."""
+    """Tests fail because of the candidate, or a report was forged: the other sandboxes need not go on."""
 
-    def __init__(self, verdict: Verdict) -> None:
+    def __init__(self, broken: Sequence[CaseResult], forgery: str = "") -> None:
         super().__init__()
-        self.verdict = verdict
+        self.broken, self.forgery = broken, forgery
 
 
 @dataclass(kw_only=True)
-class _UnmeasuredTests:
-    """Tests that are run in portions.
+class UnmeasuredTests:
+    """Tests that run in portions: on other processors from `start` on, in the caller's sandbox from `finish` on.
 
-    `waiting` are those that no run has shown yet, `lost` those that none will; `busy`: seconds of all sandboxes.
+    Of files that the baseline had no time to collect, all cases are run. `left`: seconds that are left of the run's
+    time; `usual`: seconds that one of them is known to take (0: not known). `report` gets how many have ended, and of
+    how many. `waiting` are those that no run has shown yet, `lost` those that none will; `busy`: seconds of all
+    sandboxes.
     """
 
     inputs: VerificationInputs
-    sessions: list[Session]
+    files: Mapping[str, str]
     open_session: Callable[[], Awaitable[Session]]
-    candidate: TestRun
-    time: _Time
-    usual: float
-    report: Callable[[int, int], None]
-    waiting: tuple[str, ...]
+    left: float
+    usual: float = 0.0
+    report: Callable[[int, int], None] = lambda _done, _all: None
     lost: tuple[str, ...] = ()
     portions: int = 0
     running: int = 0
@@ -118,21 +78,58 @@ class _UnmeasuredTests:
     passed: int = 0
     failed_before: int = 0
     flaky: list[str] = field(default_factory=list)
+    waiting: tuple[str, ...] = field(init=False)
+    _others: list[asyncio.Task[None]] = field(default_factory=list)
 
-    async def run(self, verdict: Verdict) -> Verdict:
+    def __post_init__(self) -> None:
+        inputs, self.waiting = self.inputs, self.inputs.unmeasured
+        self._candidate = replace(inputs.test_run(self.files), case_seconds=inputs.limits.seconds)
+        self._time = _Time(usual=inputs.suite_seconds, most=self.left - RESERVE, began=monotonic())
+
+    @property
+    def is_possible(self) -> bool:
+        """Are there any left, which can be compared with the user's own code, and is there time for them?"""
+        return bool(self.waiting) and self.inputs.own is not None and self._seconds_left() > 0
+
+    @property
+    def goes_on(self) -> bool:
+        """May a result be offered while they run? Not where one is known to fail because of the candidate."""
+        has_refuted = any(task.done() and task.exception() for task in self._others)
+        return (self.is_possible or self.running > 0) and not has_refuted
+
+    def start(self, worthwhile: float = AHEAD) -> None:
+        """Begins on the other processors, where the tests are expected to take so many seconds, or it is not known."""
+        is_known = self.usual or self._ended
+        is_short = is_known and len(self.waiting) * self._seconds_each() <= worthwhile
+        if self.is_possible and not is_short and not self._others:
+            count = min(SIDE_BY_SIDE, cgroups.processor_count()) - 1
+            self._others = [asyncio.create_task(self._run_elsewhere()) for _number in range(count)]
+
+    async def finish(self, session: Session, verdict: Verdict) -> Verdict:
+        """Returns the verdict after all these tests: failed where one fails because of the candidate."""
+        if verdict.status is not Status.PASSED or not (self._others or self.is_possible):
+            return self.count_in(verdict)
         began = monotonic()
+        self._tell()
         try:
-            if not self.usual:
-                await self._run_portion(self.sessions[0], verdict)
-            if len(self.waiting) * self._seconds_each() > WORTHWHILE:
-                await self._open_more()
-            await gather_or_cancel([self._run_portions(session, verdict) for session in self.sessions])
+            if not self.usual and not self._others:  # it says whether they are worth another sandbox
+                await self._run_portion(session)
+            self.start(WORTHWHILE)
+            await gather_or_cancel([self._run_portions(session), *map(_result, self._others)])
         except _RefutedError as error:
-            return replace(error.verdict, seconds=verdict.seconds + monotonic() - began)
-        left_out = len(self.waiting) + len(self.lost)
+            failed = fail_for_related(verdict, error.broken)
+            verdict = replace(verdict, status=Status.TAMPERED, reason=error.forgery) if error.forgery else failed
+        else:
+            verdict = self.count_in(verdict)
+        finally:
+            await self.stop()
+        return replace(verdict, seconds=verdict.seconds + monotonic() - began)
+
+    def count_in(self, verdict: Verdict) -> Verdict:
+        """Returns the verdict with the results so far."""
+        left_out = len(self.waiting) + len(self.lost) + self.running
         return replace(
             verdict,
-            seconds=verdict.seconds + monotonic() - began,
             flaky=(*verdict.flaky, *self.flaky),
             related=replace(
                 verdict.related.without(left_out, late=True),
@@ -141,38 +138,52 @@ class _UnmeasuredTests:
             ),
         )
 
-    async def _open_more(self) -> None:
-        while len(self.sessions) < min(SIDE_BY_SIDE, cgroups.processor_count()):
-            self.sessions.append(await self.open_session())
+    async def stop(self) -> None:
+        """Ends what runs on other processors, and leaves nothing behind. May be called any number of times."""
+        for task in self._others:
+            task.cancel()
+        await asyncio.gather(*self._others, return_exceptions=True)
 
-    async def _run_portions(self, session: Session, verdict: Verdict) -> None:
+    async def _run_elsewhere(self) -> None:
+        session = await self.open_session()
+        try:
+            await self._run_portions(session)
+        finally:
+            await asyncio.shield(session.close())
+
+    async def _run_portions(self, session: Session) -> None:
         """Runs portions until none is left or the time is over. Raises `_RefutedError`."""
         while self.waiting and self._seconds_left() >= self._seconds_each():
-            await self._run_portion(session, verdict)
-            self.report(self._ended, self._ended + len(self.waiting) + len(self.lost) + self.running)
+            await self._run_portion(session)
+            self._tell()
 
-    async def _run_portion(self, session: Session, verdict: Verdict) -> None:
+    def _tell(self) -> None:
+        self.report(self._ended, self._ended + len(self.waiting) + len(self.lost) + self.running)
+
+    async def _run_portion(self, session: Session) -> None:
         """Runs the next portion and takes in what it shows. Raises `_RefutedError`."""
         size = self._portion_size()
         self.portions += 1
         portion, self.waiting = self.waiting[:size], self.waiting[size:]
         self.running += len(portion)
         began = monotonic()
-        execution = await session.run(replace(select_tolerantly(self.candidate, portion), seconds=self._seconds_left()))
+        execution = await session.run(
+            replace(select_tolerantly(self._candidate, portion), seconds=self._seconds_left())
+        )
         self.busy += monotonic() - began
         self.running -= len(portion)
         check_sandbox(execution)
         if forgery := forged(execution):
-            raise _RefutedError(replace(verdict, status=Status.TAMPERED, reason=forgery))
+            raise _RefutedError((), forgery)
         if broken := await self._broken(session, self._take_in(portion, execution)):
-            raise _RefutedError(fail_for_related(verdict, broken))
+            raise _RefutedError(broken)
 
     def _portion_size(self) -> int:
         if self.portions == 0 and not self.usual:
             return FIRST
         is_known = self._ended or self.usual
         worthwhile = ceil(SECONDS / self._seconds_each()) if is_known else FIRST
-        equal = len(self.waiting) // (SHARE * len(self.sessions))
+        equal = len(self.waiting) // (SHARE * (1 + len(self._others)))
         most: int = FIRST * GROWTH**self.portions
         longest = ceil(LONGEST_PORTION / self._seconds_each()) if is_known else most
         return max(worthwhile, min(most, equal, longest))
@@ -186,12 +197,12 @@ class _UnmeasuredTests:
         return max(self.busy, 1e-3) / self._ended if self._ended else self.usual or 1e-3
 
     def _seconds_left(self) -> float:
-        return self.time.left(self._ended, len(self.waiting) + self.running)
+        return self._time.left(self._ended, len(self.waiting) + self.running)
 
     def _take_in(self, portion: Sequence[str], execution: Execution) -> dict[str, CaseResult]:
         """Returns the results of the tests that ended; behind one that ends a run, the others wait again."""
         results = _results_by_id(execution)
-        known = _finished(results, execution, self.candidate.case_seconds)
+        known = _finished(results, execution, self._candidate.case_seconds)
         cases = _with_cases_of_files(portion, results)
         if not execution.killed:  # a file that shows nothing has no tests
             cases = tuple(case for case in cases if case in results or "::" in case)
@@ -218,7 +229,7 @@ class _UnmeasuredTests:
                 self.failed_before += 1
         broken = [results[case] for case in failed if case in own and own[case].passed]
         if broken:
-            repeat = _results_by_id(await session.run(select(self.candidate, [each.id for each in broken])))
+            repeat = _results_by_id(await session.run(select(self._candidate, [each.id for each in broken])))
             broken = [each for each in broken if each.id not in repeat or not repeat[each.id].passed]
         return broken
 
@@ -227,18 +238,18 @@ class _UnmeasuredTests:
         if not cases:
             return {}
         seconds = max(self.inputs.limits.seconds, self._seconds_left())
-        run = replace(select_tolerantly(self.candidate, cases), seconds=seconds)
+        run = replace(select_tolerantly(self._candidate, cases), seconds=seconds)
         execution = await session.run(own_run(self.inputs, run))
         check_sandbox(execution)
         found = {} if forged(execution) else _results_by_id(execution)
         ended = {
-            case: found[case] for case in _finished(found, execution, self.candidate.case_seconds) if case in cases
+            case: found[case] for case in _finished(found, execution, self._candidate.case_seconds) if case in cases
         }
         if not execution.killed:  # a file without an error is one that can be collected
             files = [case for case in cases if "::" not in case and case not in found]
             ended |= {file: CaseResult(id=file, outcome="passed") for file in files}
         waiting = [case for case in cases if case not in ended]
-        return {**await run_alone(self.inputs, session, waiting, self.candidate.hash_seed), **ended}
+        return {**await run_alone(self.inputs, session, waiting, self._candidate.hash_seed), **ended}
 
 
 def _finished(results: Mapping[str, CaseResult], execution: Execution, case_seconds: float) -> dict[str, CaseResult]:
@@ -264,3 +275,7 @@ def _with_cases_of_files(cases: Sequence[str], results: Collection[str]) -> tupl
     for case in results:
         found.setdefault(case.partition("::")[0], []).append(case)
     return tuple(dict.fromkeys(each for case in cases for each in (found.get(case) or [case])))
+
+
+async def _result(task: asyncio.Task[None]) -> None:
+    await task

@@ -11,30 +11,29 @@ import pytest
 
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.verdict.related_tests import unmeasured
-from greenloop.verdict.related_tests.unmeasured import FIRST, LONGEST_PORTION, RESERVE, run_unmeasured
+from greenloop.verdict.related_tests.unmeasured import FIRST, LONGEST_PORTION, RESERVE, UnmeasuredTests
 from greenloop_sandbox import Execution, TestRun
 from related_runs import TwoCodes, inputs
 
 MANY = tuple(f"t.py::test_{number:04}" for number in range(1000))
 
 
-async def judge_unmeasured(session: TwoCodes, *cases: str, left: float = 600.0, **more: object) -> Verdict:
-    known = replace(inputs(()), own={"own.py": b""}, unmeasured=cases)
-    passed = Verdict(status=Status.PASSED)
-
+def late_tests(session: TwoCodes, *cases: str, left: float = 600.0, **more: object) -> UnmeasuredTests:
     async def open_session() -> TwoCodes:
         return session
 
-    return await run_unmeasured(
-        known,
-        session,  # type: ignore[arg-type]
-        passed,
-        {},
+    return UnmeasuredTests(
+        inputs=replace(inputs(()), own={"own.py": b""}, unmeasured=cases),
+        files={},
         open_session=open_session,  # type: ignore[arg-type]
-        spent=0.0,
         left=left,
         **more,  # type: ignore[arg-type]
     )
+
+
+async def judge_unmeasured(session: TwoCodes, *cases: str, **more: object) -> Verdict:
+    passed = Verdict(status=Status.PASSED)
+    return await late_tests(session, *cases, **more).finish(session, passed)  # type: ignore[arg-type]
 
 
 async def test_however_many_fail_as_before_none_is_said_not_to_have_run():
@@ -128,7 +127,7 @@ async def test_slow_ones_run_in_smaller_portions(clock):
 async def test_those_whose_duration_is_known_run_in_fitting_portions_from_the_start(clock):
     session, counts = SlowTests(clock, 3.0, set()), []
     await judge_unmeasured(session, *MANY[:10], usual=3.0, report=lambda *count: counts.append(count))
-    assert (session.asked[0], counts[0], counts[-1]) == (3, (3, 10), (10, 10))
+    assert (session.asked[0], *counts[:2], counts[-1]) == (3, (0, 10), (3, 10), (10, 10))
 
 
 async def test_more_than_the_usual_time_is_taken_where_it_suffices_for_all(clock):
@@ -203,3 +202,42 @@ async def test_one_that_is_broken_ends_the_other_sandboxes(processors):
     verdict = await judge_unmeasured(session, *MANY)
     assert [result.id for result in verdict.collateral] == [MANY[2 * FIRST]]
     assert (session.cancelled, session.closed) == (processors - 1, processors - 1)
+
+
+async def test_those_on_other_processors_begin_before_the_result_is_proven(processors):
+    session = WaitingTests(set(), 1)
+    tests = late_tests(session, *MANY)
+    tests.start()
+    while tests.waiting or tests.running:
+        await asyncio.sleep(0)
+    known = tests.count_in(Verdict(status=Status.PASSED))
+    assert (known.related.late_passes, known.related.left_out) == (len(MANY), 0)
+    await tests.stop()
+    assert session.closed == processors - 1
+
+
+async def test_a_few_fast_ones_wait_until_it_is_proven(processors):
+    session = WaitingTests(set(), 1)
+    tests = late_tests(session, *MANY[:10], usual=0.1)
+    tests.start()
+    verdict = await tests.finish(session, Verdict(status=Status.PASSED))  # type: ignore[arg-type]
+    assert (verdict.related.late_passes, session.closed) == (10, 0)
+
+
+async def test_what_is_refuted_elsewhere_meanwhile_is_refuted_in_the_end(processors):
+    session = TwoCodes({"t.py": MANY}, set(), {MANY[0]})
+    tests = late_tests(session, *MANY)
+    tests.start()
+    await asyncio.sleep(0)
+    assert not tests.goes_on
+    verdict = await tests.finish(session, Verdict(status=Status.PASSED))  # type: ignore[arg-type]
+    assert [result.id for result in verdict.collateral] == [MANY[0]]
+
+
+async def test_all_are_left_out_where_nothing_is_known_of_the_users_own_code():
+    session = TwoCodes({"t.py": MANY}, set(), set())
+    tests = late_tests(session, *MANY)
+    tests.inputs = replace(tests.inputs, own=None)
+    tests.start()
+    verdict = await tests.finish(session, Verdict(status=Status.PASSED))  # type: ignore[arg-type]
+    assert (verdict.related.late_left_out, verdict.seconds) == (len(MANY), 0.0)
