@@ -16,8 +16,8 @@ DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "settings.md"
 HEAD = """\
 # Settings
 
-Nothing has to be set: greenloop finds the model, the sandbox and the Python of your tests.
-What you want otherwise, you write into your own file, for example `~/.config/greenloop/config.toml`:
+You need not set anything: greenloop finds the model, the sandbox and the Python of your tests.
+To change a default, write it into your own file, for example `~/.config/greenloop/config.toml`:
 
 ```toml
 model = "ollama/qwen2.5-coder:7b"
@@ -25,24 +25,22 @@ attempts = 10
 sandbox.kind = "docker"
 ```
 
-A key is written in lowercase words joined by dots, nested or dotted in TOML and JSON.
-In the environment `sandbox.kind` is `GREENLOOP_SANDBOX_KIND`; on the command line it is `--set sandbox.kind=docker`.
+Keys may be nested or dotted in TOML and JSON.
+In the environment, `sandbox.kind` is `GREENLOOP_SANDBOX_KIND`; on the command line, `--set sandbox.kind=docker`.
 
-Sources, the later ones win:
+Later sources win:
 
 1. the defaults below
-2. `[tool.greenloop]` in the workspace's `pyproject.toml`, as far as the column "repository" allows
-3. the user's file, `$XDG_CONFIG_HOME/greenloop/config.toml`
+2. `[tool.greenloop]` in the workspace's `pyproject.toml`, where the column "repository" allows it
+3. your own file, `$XDG_CONFIG_HOME/greenloop/config.toml`
 4. the editor's configuration (`initializationOptions`, section `greenloop`)
 5. the environment
 6. the command line
 
-A repository is not trusted: it may choose a preset and lower limits, and nothing else.
-An editor may set everything but EXCEPT, whose risk is for the user's own file to take.
-Each workspace folder has the settings that the editor gives for it.
-What the editor answers or pushes replaces what it said before; a setting that it takes back is as if never set.
-An unknown key or a bad value gives one warning that names it, and the earlier value holds.
-On the command line it is an error.
+A repository is not trusted: it may only choose a preset and lower limits.
+An editor may set everything except EXCEPT: only your own file may take that risk.
+Each workspace folder may have different settings from the editor, and its newest answer replaces the one before.
+An unknown key or bad value gives a warning and leaves the earlier value; on the command line it is an error.
 
 | key | type | default | repository | meaning |
 |---|---|---|---|---|
@@ -51,8 +49,8 @@ PRESETS = """
 ## Presets
 
 A preset names a prompt, context, feedback and search part.
-Budgets, calibration and acceptance hold for every one of them.
-Those of published systems come with [the laboratory](../lab/README.md).
+Limits and acceptance are the same for all of them.
+The presets of published systems come with [the laboratory](../lab/README.md).
 
 """
 ALLOWED = {"no": "", "yes": "may set it", "lower": "may lower it"}

@@ -50,13 +50,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="PRESET[:KEY=VALUE,...]",
-        help="what is compared (repeatable, default: default, or improve with --goal); match=ARM gives as many model "
-        "calls as that arm made; an arm of --plan: only those that are named run",
+        help="an arm to compare (repeatable; default: default, or improve with --goal); match=ARM allows as many "
+        "model calls as that arm made; with --plan, run only the named arms",
     )
     parser.add_argument(
         "--goal",
         choices=(Goal.TIME.value, Goal.MEMORY.value),
-        help="the targets are functions that pass, and what they are to need less of",
+        help="optimise functions that already pass their tests, for less time or memory",
     )
     parser.add_argument("--plan", type=Path, metavar="FILE", help="read arms, settings and repeats from a TOML file")
     parser.add_argument(

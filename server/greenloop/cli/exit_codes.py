@@ -14,10 +14,17 @@ CANNOT_VERIFY = 3
 CANCELLED = 130
 
 HELP = """exit codes:
-  0    verified, or already green
+  0    verified, or the test already passed
   1    not solved, only partially verified, or with a warning (see --accept)
-  2    the command line or the settings are wrong
+  2    wrong command line or settings
   3    cannot verify: no sandbox, no model, a missing package
+  130  cancelled
+"""
+VERIFY_HELP = """exit codes:
+  0    no test newly fails, and every pass is honest (see --require)
+  1    not verified, or tampered with
+  2    wrong command line or settings
+  3    cannot verify: no repository, no sandbox, a missing package
   130  cancelled
 """
 

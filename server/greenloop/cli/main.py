@@ -17,7 +17,7 @@ from types import ModuleType
 
 from greenloop import __version__
 from greenloop.cli.errors import print_error, report_unexpected
-from greenloop.cli.exit_codes import CANCELLED, HELP, NOT_SOLVED, USAGE
+from greenloop.cli.exit_codes import CANCELLED, HELP, NOT_SOLVED, USAGE, VERIFY_HELP
 from greenloop.core import entry_points
 from greenloop.core.entry_points import EntryPoint
 from greenloop.core.errors import GreenloopError, UsageError
@@ -94,7 +94,7 @@ def _parser(words: Sequence[str], installed: Mapping[str, ModuleType]) -> argpar
             name,
             help=summary,
             description=summary,
-            epilog=HELP if name in JUDGING else None,
+            epilog=EPILOGS.get(name),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         if name == requested:
@@ -104,7 +104,7 @@ def _parser(words: Sequence[str], installed: Mapping[str, ModuleType]) -> argpar
 
 SUMMARIES = {
     "fix": "fix a failing test, or implement a function from its docstring",
-    "explain": "say what is most likely at fault where a test fails, without a model",
+    "explain": "show where a test fails and what is most likely at fault, without a model",
     "tests": "show or edit the tests that were generated from a docstring",
     "verify": "run a commit's tests against your working tree, in a way that cannot be faked",
     "export": "write a run as a file that another machine can verify",
@@ -113,11 +113,11 @@ SUMMARIES = {
     "setup": "connect an editor or a coding agent",
     "model": "manage the embedded model",
     "history": "show earlier runs and apply their results",
-    "stop": "say why an agent ends its turn although its change is not verified",
-    "undo": "put back the files that a run wrote",
+    "stop": "let an agent say why its change stays unverified",
+    "undo": "restore the files that a run wrote",
 }
 LABORATORY = "bench"
-JUDGING = frozenset({"fix", "improve", "verify"})  # whose exit codes say how it went
+EPILOGS = {"fix": HELP, "improve": HELP, "verify": VERIFY_HELP}
 
 
 def _close_stdout() -> None:

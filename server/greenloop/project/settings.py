@@ -57,14 +57,14 @@ class SandboxSettings:
     image: str = setting(
         "", "Docker image to use unchanged instead of the one greenloop builds; it must contain Python."
     )
-    runtime: str = setting("", "Container runtime of the engine to use, such as `runsc`; empty: the engine's own.")
+    runtime: str = setting("", "Container runtime, such as `runsc`; empty: the engine's default.")
     seconds: float = setting(
         10.0, "Seconds of wall time for one execution of the target tests.", repository="lower", least=0.1
     )
     longest: float = setting(
         120.0,
-        "Maximum seconds for one execution of slow target tests; the limit is ten times what they took with your own "
-        "code, between `sandbox.seconds` and this.",
+        "Maximum seconds for one execution of slow target tests; the limit is ten times what they took with "
+        "your own code, at least `sandbox.seconds` and at most this.",
         repository="lower",
         least=0.1,
     )
@@ -73,8 +73,8 @@ class SandboxSettings:
     network: bool = setting(False, "Allow tests to access the network; mentioned in every result.")
     services: list[str] = setting(
         [],
-        "Services that tests connect to, of `postgres`, `redis` and `mysql`: greenloop starts the installed server, in "
-        "a sandbox of its own, for as long as that of the tests is open. It has no data before, and no network.",
+        "Services that tests connect to: `postgres`, `redis`, `mysql`. greenloop starts the installed server "
+        "in a separate sandbox, empty and without network, for as long as the tests' sandbox is open.",
     )
     env: list[str] = setting([], "Names of environment variables that tests may see.")
     expose: list[str] = setting(
@@ -82,8 +82,8 @@ class SandboxSettings:
     )
     unsafe: bool = setting(
         False,
-        "Consent to `sandbox.kind = none`: candidates then run with your permissions; ignored in editor settings, "
-        "which may come from the repository.",
+        "Consent to `sandbox.kind = none`: candidates then run with your permissions; ignored in editor "
+        "settings, because these may come from a repository.",
         editor=False,
     )
 
@@ -92,8 +92,8 @@ class SandboxSettings:
 class SuiteSettings:
     seconds: float = setting(
         60.0,
-        "Maximum seconds for running related tests. A result does not wait for slow ones: it is offered, and they go "
-        "on, longer than this only where all of them end within the time of the run (`seconds`).",
+        "Maximum seconds for running related tests. A result does not wait for slow ones: it is offered "
+        "while they continue, longer than this only if all of them end within the run's time (`seconds`).",
         repository="lower",
         least=0,
     )
@@ -103,8 +103,8 @@ class SuiteSettings:
 class VerifySettings:
     noticed: float = setting(
         0.5,
-        "Share of one-token changes of a result's changed lines that its tests should notice; where they notice less, "
-        "the first line of the result says so. 0: it is not measured, which saves up to four seconds.",
+        "Share of one-token changes to a result's changed lines that its tests should notice; if they notice "
+        "less, the first line of the result says so. 0: not measured, which saves up to four seconds.",
         least=0,
         most=1,
     )
@@ -114,28 +114,31 @@ class VerifySettings:
 class ImproveSettings:
     below: float = setting(
         0.9,
-        "Share of its time that `greenloop improve --for time` asks for: the interval of the measured ratio has to lie "
-        "below it.",
+        "Upper bound for the ratio of new to old time in `greenloop improve --for time`: the interval of the "
+        "measured ratio must lie below it.",
         least=0.01,
         most=1,
     )
     memory: float = setting(
         0.0,
-        "Share of memory in what `greenloop improve --for time` measures: with 0.3, the ratio of times counts with the "
+        "Weight of memory in `greenloop improve --for time`: with 0.3, the ratio of times counts with the "
         "exponent 0.7 and that of memory with 0.3.",
         least=0,
         most=0.9,
     )
     strength: float = setting(
         0.9,
-        "Share of one-token changes of your code that its tests have to notice where nothing else can compare the "
-        "improved code with it; below that, the result is offered but not written.",
+        "Share of one-token changes to your code that its tests must notice if nothing else can compare it "
+        "with the improved code; below that, the result is offered but not written.",
         least=0,
         most=1,
     )
     algorithms: int = setting(
         3,
-        "Algorithms that `planner.model` names for less time or memory; one candidate is written for each.",
+        (
+            "Number of algorithms that `planner.model` suggests for less time or memory; one candidate is "
+            "written for each."
+        ),
         least=1,
         most=8,
     )
@@ -145,22 +148,23 @@ class ImproveSettings:
 class PromptSettings:
     tokens: int = setting(
         2600,
-        "Maximum tokens of a prompt; with the answer, the default fits a 4k context. A model that is known to take "
-        "16,000 or more gets `prompt.room` instead, unless you set another number here.",
+        "Maximum tokens of a prompt; with the answer, the default fits a 4k context. Models known to take "
+        "16,000 or more get `prompt.room` instead, unless you set another number here.",
         repository="lower",
         least=200,
     )
     room: int = setting(
         8000,
-        "Maximum tokens of a prompt for a model that is known to take 16,000 or more, so that several suspects and the "
-        "outline of their files fit; only with the default of `prompt.tokens`.",
+        "Maximum tokens of a prompt for models known to take 16,000 or more, so that several suspects and "
+        "the outline of their files fit; used only with the default of `prompt.tokens`.",
         repository="lower",
         least=200,
     )
     places: int = setting(
         0,
-        "Suspects that a prompt shows with the outline of their files, so that one answer may change them and the "
-        "code around them; 0: as many as the preset says where a prompt may have 6000 tokens, else only the regions.",
+        "Number of suspects that a prompt shows with the outline of their files, so that one answer may "
+        "change them and the code around them; 0: the preset's number if a prompt may have 6000 tokens, "
+        "otherwise only the functions to change.",
         repository="lower",
         least=0,
     )
@@ -171,8 +175,9 @@ class AnswerSettings:
     tokens: int = setting(1024, "Maximum tokens of an answer.", repository="lower", least=16)
     format: Literal["auto", "whole", "search-replace", "unified-diff"] = setting(
         "auto",
-        "Format of the changes that models are asked for: `whole` functions suit small models, the others suit models "
-        "that copy faithfully; `auto`: whole, as long as that fits into an answer. Answers in any format are read.",
+        "Format in which models are asked for changes: `whole` functions suit small models, the others suit "
+        "models that copy faithfully; `auto`: `whole` if it fits into an answer. Answers in any format are "
+        "accepted.",
     )
 
 
@@ -190,15 +195,16 @@ class ApiSettings:
     base: str = setting("", "Base URL of an OpenAI-compatible server or of Ollama, for models that need one.")
     key: str = setting("", "Environment variable that contains the API key, if it is not the provider's usual one.")
     timeout: float = setting(120.0, "Seconds without any response after which a model request is aborted.", least=1)
-    retries: int = setting(2, "How often a request is retried after a transient error.", least=0)
+    retries: int = setting(2, "Number of retries after a transient error.", least=0)
     effort: Literal["", "minimal", "low", "medium", "high"] = setting(
-        "", "How much a reasoning model thinks before it answers; empty: as its provider sets it."
+        "", "How much a reasoning model thinks before it answers; empty: the provider's default."
     )
     slots: int = setting(
         0,
-        "Requests that the model answers at the same time, where it is not the embedded one; 0: as many as its server "
-        "says (llama.cpp, at `api.base`), as OLLAMA_NUM_PARALLEL says for Ollama, else 4. Set it for vLLM and others "
-        "that do not say: the search draws as many answers at once, and more of them.",
+        "Requests that the model answers at the same time, unless it is the embedded one; 0: the number that "
+        "the server reports (llama.cpp, at `api.base`) or OLLAMA_NUM_PARALLEL for Ollama, otherwise 4. Set "
+        "it for vLLM and others that do not report it: the search then draws that many answers at once, and "
+        "more in total.",
         least=0,
         most=256,
     )
@@ -209,10 +215,10 @@ class RoleSettings:
     model: str = setting("", "Model for this role; empty: `model`.")
     temperature: Literal["constant", "rising", "decay"] = setting(
         "constant",
-        "How its temperature changes: `constant`: as the preset plans it; `rising`: by 0.4 with each repeated failure; "
-        "`decay`: starts at 0.8 and halves with each answer, down to what the preset plans.",
+        "How its temperature changes: `constant`: as the preset plans; `rising`: by 0.4 with each repeated "
+        "failure; `decay`: from 0.8, halved with each answer, down to the preset's.",
     )
-    tokens: int = setting(0, "Maximum tokens of an answer in this role; 0: as many as the request allows.", least=0)
+    tokens: int = setting(0, "Maximum tokens of an answer in this role; 0: the request's limit.", least=0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,23 +234,21 @@ class PlannerSettings(RoleSettings):
 class RankerSettings(RoleSettings):
     model: str = setting(
         "",
-        "Model that says which of several candidates runs first, where a run takes longer than `ranker.after`; empty: "
-        "nobody is asked, and they run in the order in which they came.",
+        "Model that ranks several candidates if a test run takes longer than `ranker.after`; empty: no "
+        "ranking, they run in the order in which they came.",
     )
     after: float = setting(
         10.0,
-        "Seconds of one run of the target from which on `ranker.model` is asked; after the first candidate that passes "
-        "the others do not run.",
+        "Seconds that one run of the target must take before `ranker.model` is asked; after the first "
+        "candidate that passes, the others do not run.",
         least=0,
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class EscalationSettings:
-    models: list[str] = setting(
-        [], "Models that take over drafting and refining, one after the other, when attempts keep failing."
-    )
-    after: int = setting(3, "Failed attempts after which the next of `escalation.models` is asked.", least=1)
+    models: list[str] = setting([], "Models that take over, one after another, when attempts keep failing.")
+    after: int = setting(3, "Failed attempts before the next of `escalation.models` takes over.", least=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -252,12 +256,12 @@ class EmbeddedSettings:
     idle: float = setting(900.0, "Seconds without a request after which the embedded model's server exits.", least=10)
     threads: int = setting(0, "Threads of the embedded model; 0: one per core.", least=0)
     context: int = setting(
-        4096, "Context size of the embedded model in tokens, as far as the model was trained for it.", least=1024
+        4096, "Context size of the embedded model in tokens, limited to the size it was trained for.", least=1024
     )
     gpu: int = setting(
         -1,
-        "Layers of the embedded model that a GPU holds; -1: as many as fit; 0: none. Without effect where the engine "
-        "was built without a GPU backend.",
+        "Layers of the embedded model on the GPU; -1: as many as fit; 0: none. No effect if the engine was "
+        "built without a GPU backend.",
         least=-1,
     )
     slots: int = setting(
@@ -271,21 +275,21 @@ class EmbeddedSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class HistorySettings:
-    runs: int = setting(1000, "Number of runs that the history keeps; older ones are deleted.", least=1)
+    runs: int = setting(1000, "Number of runs to keep in the history; older ones are deleted.", least=1)
     messages: bool = setting(
         False,
-        "Keep the messages that models are sent, with secrets masked, for `greenloop history export --as`; they have "
-        "your code and tests.",
+        "Keep the messages sent to models, with secrets masked, for `greenloop history export --as`; they "
+        "contain your code and tests.",
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class EditorSettings:
-    runs: int = setting(2, "Refinements that run in parallel in an editor; others wait.", least=1)
-    lens: bool = setting(True, "Show code lenses above tests and targets (run, refine, the last result).")
+    runs: int = setting(2, "Number of refinements that run in parallel in an editor; others wait.", least=1)
+    lens: bool = setting(True, "Show code lenses above tests and targets: run, refine, the last result.")
     save: Literal["off", "affected"] = setting(
         "off",
-        "Tests that run in the sandbox when a file is saved: `affected`: those whose last run executed it; `off`.",
+        "Tests to run in the sandbox when a file is saved: `affected`: those whose last run executed it; `off`: none.",
     )
 
 
@@ -298,8 +302,8 @@ class SpecSettings:
     )
     noticed: float = setting(
         0.5,
-        "Share of one-token changes of the model's first answer that generated tests should notice; those that notice "
-        "less are written once more, before they are fixed. 0: it is not measured, which saves up to four seconds.",
+        "Share of one-token changes to the model's first answer that generated tests should notice; tests "
+        "that notice less are written once more. 0: not measured, which saves up to four seconds.",
         least=0,
         most=1,
     )
@@ -313,8 +317,8 @@ class SpecSettings:
     score: str = setting("", "`file.py::function` of the workspace that scores the target from 0 to 1; 1 passes.")
     types: Literal["report", "require", "off"] = setting(
         "report",
-        "New errors of the project's own mypy or pyright, and of its ruff, in a result: `report` names them, `require` "
-        "takes no result that has one, `off` does not look. Only where the project configures these tools.",
+        "New errors of the project's own mypy, pyright or ruff in a result: `report` names them, `require` "
+        "rejects the result, `off` skips the check. Only if the project configures these tools.",
     )
     human: bool = setting(False, "Show you each passing candidate, to accept it or to say what is wrong.")
     write: bool = setting(
@@ -330,17 +334,17 @@ RUNGS: tuple[str, ...] = get_args(Rung)
 class LadderSettings:
     order: list[Rung] = setting(
         list(RUNGS),
-        "Rungs of the search `ladder` after the one-token changes, in this order; one that is left out is not tried.",
+        "Steps of the search `ladder` after the one-token changes, in this order; steps left out are skipped.",
     )
-    first: int = setting(4, "Holes in the first functions that are filled in the rung `holes`.", least=0, most=40)
-    brief: int = setting(2, "The same in every other suspect, of which there may be ten.", least=0, most=40)
+    first: int = setting(4, "Holes filled in each of the first functions by the step `holes`.", least=0, most=40)
+    brief: int = setting(2, "Holes filled in each other suspect (up to ten) by the step `holes`.", least=0, most=40)
     holes: int = setting(
-        12, "Holes in one function that are filled in the rungs `holes` and `more-holes` together.", least=0, most=100
+        12, "Holes filled in one function by the steps `holes` and `more-holes` together.", least=0, most=100
     )
-    pairs: int = setting(8, "Pairs of statements that are filled as one hole each.", least=0, most=100)
-    inserts: int = setting(8, "Places between statements at which a new line is filled in.", least=0, most=100)
+    pairs: int = setting(8, "Pairs of statements, each filled as one hole.", least=0, most=100)
+    inserts: int = setting(8, "Places between statements where a new line is filled in.", least=0, most=100)
     temperatures: list[float] = setting(
-        [0.6, 0.75, 0.9, 1.0], "Temperatures of the samples, one whole answer each.", least=0, most=2
+        [0.6, 0.75, 0.9, 1.0], "Temperatures of the samples, one answer each.", least=0, most=2
     )
 
 
@@ -356,15 +360,14 @@ class Settings:
     )
     model_kind: Literal["auto", "small", "capable"] = setting(
         "auto",
-        "How much the model can do: `small` ones get a ladder of small questions, `capable` ones a conversation about "
-        "a full bug report, in which they may look at more; `auto`: embedded models and local ones below 14 billion "
-        "parameters are small, hosted models and the editor's are capable.",
+        "Kind of model: `small` models get many small questions, `capable` ones a conversation about a bug "
+        "report, in which they may look at the project; `auto`: embedded models and local ones below 14 "
+        "billion parameters are small, hosted models and the editor's are capable.",
         key="model.kind",
     )
     preset: str = setting(
         "default",
-        "Search for a change that passes: `default`, or another preset of docs/settings.md with its own prompts, "
-        "feedback and order of steps.",
+        "Search strategy: `default`, or another preset from docs/settings.md.",
         repository="yes",
     )
     attempts: int = setting(
@@ -375,14 +378,14 @@ class Settings:
     )
     regions: int = setting(
         2,
-        "Maximum number of functions that an answer is asked to change, unless `prompt.places` shows it more of them. "
-        "Other changes count if the tests do not pass without them; with 1, none does.",
+        "Maximum number of functions that an answer is asked to change, unless `prompt.places` shows more. "
+        "Other changes are kept only if the tests need them; with 1, never.",
         repository="lower",
         least=1,
     )
     seconds: float = setting(
         600.0,
-        "Maximum seconds of wall time for a run. Of these a quarter, at most 60, are kept for the proof of a result; a "
+        "Maximum seconds of wall time for a run. A quarter, at most 60, is reserved for proving a result; a "
         "result that cannot be proved in time is partially verified.",
         repository="lower",
         least=1,
@@ -391,8 +394,8 @@ class Settings:
     cost: float = setting(0.0, "Maximum cost of a run in US dollars; 0: no limit.", least=0)
     apply: Literal["verified", "partial", "ask"] = setting(
         "verified",
-        "Apply a verified result automatically, a partially verified one as well (whose tests passed in one process "
-        "alone, for example), or ask first.",
+        "Apply verified results automatically, partially verified ones too (for example if a test could not "
+        "be proven apart), or ask first.",
     )
     ask: int = setting(
         3,
@@ -402,7 +405,7 @@ class Settings:
         most=5,
     )
     interpreter: str = setting(
-        "", "Python that runs the project's tests; empty: detected (`.venv`, VIRTUAL_ENV, system)."
+        "", "Python that runs the project's tests; empty: detected (`.venv`, VIRTUAL_ENV and others)."
     )
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
     suite: SuiteSettings = field(default_factory=SuiteSettings)

@@ -58,7 +58,7 @@ def test_without_a_model_a_fix_can_do_what_needs_none(machine, capsys):
     machine["weights"] = None
     assert main(["doctor"]) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert "A fix can run that needs no model: one-token changes, imports, upgrades. Run `" in out
+    assert "Fixes that need no model can run: one-token changes, imports, upgrades. For others: Run `" in out
     assert main(["doctor", "--model", "local"]) == 3
     assert "model missing" in capsys.readouterr().out
 

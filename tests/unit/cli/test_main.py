@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.cli.main import JUDGING, SUMMARIES, _installed_commands, main
+from greenloop.cli.main import EPILOGS, SUMMARIES, _installed_commands, main
 from greenloop.core import entry_points
 
 
@@ -34,4 +34,4 @@ def test_help_fits_80_columns_and_only_commands_that_judge_have_the_exit_codes(c
     assert main([*([command] if command else []), "--help"]) == 0
     text = capsys.readouterr().out
     assert [line for line in text.splitlines() if len(line) > 80] == []
-    assert ("exit codes:" in text) == (command in ("", *JUDGING))
+    assert ("exit codes:" in text) == (command in ("", *EPILOGS))

@@ -26,10 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser, *, out: bool = True) -> None:
     group = parser.add_argument_group("rows to learn from")
     group.add_argument("--as", dest="kind", metavar="FORMAT", help=f"write rows of this format: {formats}")
     group.add_argument("--verified", action="store_true", help="only runs whose result was fully verified")
-    group.add_argument(
-        "--hard-negatives", action="store_true", help="only code that looked right and was refused; of pairs those"
-    )
-    group.add_argument("--select", choices=("diverse",), help="of all rows those that differ most; needs -n")
+    group.add_argument("--hard-negatives", action="store_true", help="only code that looked right but was refused")
+    group.add_argument("--select", choices=("diverse",), help="the most diverse rows; needs -n")
     group.add_argument("-n", dest="count", type=int, metavar="N", help="how many rows --select takes")
     if out:
         group.add_argument(

@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--quick", action="store_true", help="skip the checks of each sandbox's isolation (docs/security.md)"
     )
-    parser.add_argument("--all", action="store_true", help="show everything that was checked, also what is not needed")
+    parser.add_argument("--all", action="store_true", help="show every check, even those that are not needed")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 

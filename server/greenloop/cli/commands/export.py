@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="RUN",
         help="number of the run in `greenloop history` (`12`, `run:12`), or `last`",
     )
-    parser.add_argument("--out", metavar="FILE", help="write it there (default: standard output)")
+    parser.add_argument("--out", metavar="FILE", help="write the run to FILE (default: standard output)")
     parser.add_argument("--root", metavar="FOLDER", help="`last` is the latest run of this workspace (default: of all)")
 
 

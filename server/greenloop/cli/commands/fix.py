@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--since",
         metavar="REV",
-        help="fix every test that became red since this revision: it passes there, or does not exist there",
+        help="fix every test that started to fail since this revision: it passes there, or does not exist there",
     )
     parser.add_argument(
         "--continue",
@@ -64,11 +64,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds what every command that refines takes, whatever its target."""
     parser.add_argument("--apply", action="store_true", help="write a verified result without asking")
-    parser.add_argument("--json", action="store_true", help="print one JSON object per line, and never ask")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line, without asking")
     parser.add_argument(
         "--comment", metavar="TEXT", default="", help="a reviewer's comment on the target, for the model"
     )
-    parser.add_argument("--preset", metavar="NAME", help="preset of prompt, feedback and search")
+    parser.add_argument("--preset", metavar="NAME", help="preset: prompt, feedback and search")
     parser.add_argument("--attempts", type=int, metavar="N", help="maximum number of model attempts")
     parser.add_argument("--seconds", type=float, metavar="N", help="time limit for the run")
     parser.add_argument("--tokens", type=int, metavar="N", help="token limit for the run, prompts included")
@@ -80,8 +80,8 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         choices=("partial", "unverified", "warned"),
         default=[],
-        help="partial, unverified: count such a result as solved, and let --apply write it; "
-        "warned: let --apply also write code that newly imports os, subprocess and similar modules (repeatable)",
+        help="partial, unverified: count such results as solved, and let --apply write them; warned: let --apply "
+        "also write code that newly imports os, subprocess or similar modules (repeatable)",
     )
     parser.add_argument(
         "--strength",
@@ -92,7 +92,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--record",
         metavar="FILE",
-        help="record requests and answers of models, secrets masked; `--model replay:FILE` runs the same again",
+        help="record requests to models and their answers, secrets masked; `--model replay:FILE` repeats the run",
     )
     options.add(parser)
 

@@ -38,14 +38,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action = actions.add_parser(name, help=about, description=about)
         if name == "pull":
             action.add_argument(
-                "name", nargs="?", metavar="NAME", help="one that `greenloop model list` shows (default: 1.1 GB)"
+                "name", nargs="?", metavar="NAME", help="a model from `greenloop model list` (default: the 1.1 GB one)"
             )
             action.add_argument("--from", dest="source", metavar="FILE", help="copy this file instead of downloading")
             action.add_argument(
                 "--as", dest="own", metavar="NAME", help="with --from: add a model of your own, a GGUF file"
             )
             action.add_argument(
-                "--accept-license", action="store_true", help="accept a license that forbids some use, unasked"
+                "--accept-license", action="store_true", help="accept a license that forbids some use, without asking"
             )
         options.add(action)
 

@@ -43,24 +43,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "targets",
         nargs="*",
         metavar="TARGET",
-        help="pytest node ids, test files or folders of the commit that must pass, old failures too (default: the "
-        "whole suite, where a test that failed at the commit too counts against nothing), the number of a run "
-        "in the history to replay (`12`, `run:12`), or a FILE.json of "
-        "`greenloop export`",
+        help="pytest node ids, test files or folders of the commit that must pass, old failures included "
+        "(default: the whole suite, where tests that also failed at the commit do not count), the number of "
+        "a run in the history to repeat (`12`, `run:12`), or a FILE.json of `greenloop export`",
     )
     parser.add_argument(
         "--apply", action="store_true", help="write the change of an exported run if it is verified here"
     )
     parser.add_argument("--base", metavar="REV", help="the commit whose tests and configuration count (default: HEAD)")
     parser.add_argument(
-        "--staged", action="store_true", help="verify what is staged instead of the working tree, as a hook does"
+        "--staged", action="store_true", help="verify the staged files instead of the working tree, for a commit hook"
     )
     parser.add_argument(
         "--gate",
         action="store_true",
-        help="answer as the stop hook of a coding agent (`greenloop setup AGENT --gate`): exit code 2 and a short text "
-        "on standard error if the agent must go on, 1 if nothing could be verified or it was told before; with --json "
-        "the decision as an object, and 0",
+        help="answer as the stop hook of a coding agent (`greenloop setup AGENT --gate`): exit code 2 and a short "
+        "text on standard error if the agent must continue, 1 if nothing could be verified or the agent "
+        "already knows; with --json the decision as an object, and 0",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     outputs.add_arguments(parser, "verify")
@@ -80,30 +79,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="extend",
         default=[],
         metavar="ID",
-        help="tests that may still fail if they fail with the commit's own code too: node ids (a test without "
-        "parameters, a class or a test file stands for all its tests), or a file with one of them in each line and "
-        "`#` comments (`known.txt`, `@known.txt`); put targets before it",
+        help="tests that may fail if they also fail with the commit's own code: node ids (a test without "
+        "parameters, a class or a test file stands for all its tests), or a file with one per line and `#` "
+        "comments (`known.txt`, `@known.txt`); put targets before it",
     )
     parser.add_argument(
         "--allow-test-change",
         action="append",
         default=[],
         metavar="PATH",
-        help="a file that judges (a test, its helpers, configuration or expected results), a folder or a glob of them, "
-        "whose change is right, so that it judges as changed (repeatable; with --because)",
+        help="accept the change of a test, its helpers, configuration or expected results: a file, a folder or a "
+        "glob (repeatable; needs --because)",
     )
     parser.add_argument("--because", default="", metavar="TEXT", help="the reason, which the result repeats")
     parser.add_argument(
         "--require",
         choices=[APART],
         default="",
-        help="`apart`: the exit code is 0 only if the tests were judged apart from the code",
+        help="apart: exit with 0 only if the tests were judged in another process than the code",
     )
     parser.add_argument(
         "--on",
         metavar="CLUSTER",
-        help="split the tests among the nodes of a Ray cluster, by the time that each took before: `ray` for the "
-        "cluster of this machine, or ray://HOST:PORT",
+        help="split the tests across the nodes of a Ray cluster, by how long each took before: `ray` for this "
+        "machine's cluster, or ray://HOST:PORT",
     )
     options.add(parser, model=False)
 

@@ -77,7 +77,10 @@ def summary(rows: list[DoctorFinding]) -> str:
     models = [row.name for row in rows if row.part == "model" and row.ok]
     if models:
         return f"A fix can run, with the model {models[0]}."
-    return f"A fix can run that needs no model: one-token changes, imports, upgrades. {default_model.missing_remedy()}"
+    return (
+        "Fixes that need no model can run: one-token changes, imports, upgrades. For others: "
+        f"{default_model.missing_remedy()}"
+    )
 
 
 def status_word(row: DoctorFinding) -> str:
@@ -318,4 +321,9 @@ def _history() -> DoctorFinding:
     if problems or not writable:
         detail = problems[0] if problems else "it cannot be written"
         return DoctorFinding(part="history", name="", ok=False, detail=detail, remedy="Make the state folder writable.")
-    return DoctorFinding(part="history", name=f"{runs} runs", ok=True, detail=str(state_folder() / "history.sqlite3"))
+    return DoctorFinding(
+        part="history",
+        name="1 run" if runs == 1 else f"{runs} runs",
+        ok=True,
+        detail=str(state_folder() / "history.sqlite3"),
+    )

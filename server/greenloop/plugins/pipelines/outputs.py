@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser, command: str) -> None:
     )
     if command == "fix":
         parser.add_argument(
-            "--patch", metavar="FILE", help="write the accepted results as a patch for `git apply`, and never ask"
+            "--patch", metavar="FILE", help="write the accepted results as a patch for `git apply`, without asking"
         )
 
 

@@ -10,7 +10,7 @@ from greenloop.api.installation import extra_command
 from greenloop.cli import exit_codes, options
 from greenloop.core.errors import CannotVerifyError
 
-SUMMARY = "serve editors as an agent, by the Agent Client Protocol"
+SUMMARY = "serve editors as an agent, through the Agent Client Protocol"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

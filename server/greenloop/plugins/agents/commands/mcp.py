@@ -14,7 +14,7 @@ from greenloop.api.installation import extra_command
 from greenloop.cli import exit_codes, options
 from greenloop.core.errors import CannotVerifyError, UsageError
 
-SUMMARY = "serve agents by the Model Context Protocol"
+SUMMARY = "serve agents through the Model Context Protocol"
 TOKEN = "GREENLOOP_MCP_TOKEN"  # noqa: S105 - the variable's name
 
 

@@ -14,16 +14,17 @@ SUMMARY = "make passing code faster or smaller, or change it as a comment asks"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "targets", nargs=1, metavar="TARGET", help="file.py::function or file.py:LINE; its tests have to pass"
+        "targets", nargs=1, metavar="TARGET", help="file.py::function or file.py:LINE; its tests must pass"
     )
     parser.add_argument(
         "--for",
         dest="goal",
         choices=[goal.value for goal in Goal],
-        help="time, memory: measured against the code now; limits: those of the setting spec.constraints; "
-        "comment: what --comment or a comment in the code asks (default: comment with --comment, else time)",
+        help="time, memory: measured against the current code; limits: those of the setting spec.constraints; "
+        "comment: as --comment or a comment in the code asks (default: comment with --comment, otherwise "
+        "time)",
     )
-    parser.add_argument("--inputs", metavar="FILE", help="file of calls to measure, one Python expression in each line")
+    parser.add_argument("--inputs", metavar="FILE", help="file of calls to measure, one Python expression per line")
     fix.add_run_arguments(parser)
 
 
