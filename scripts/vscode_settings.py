@@ -23,7 +23,7 @@ CLIENT_SETTINGS: dict[str, dict[str, Any]] = {
         "type": "string",
         "default": "",
         "scope": "machine",
-        "markdownDescription": "Python that runs greenloop itself, with greenloop installed in it; empty: found. "
+        "markdownDescription": "Python that runs greenloop itself, with greenloop installed; empty: detected. "
         "The Python of your tests is `#greenloop.interpreter#`.",
     },
     "trace.server": {
@@ -32,7 +32,7 @@ CLIENT_SETTINGS: dict[str, dict[str, Any]] = {
         "default": "off",
         "scope": "window",
         "markdownDescription": "Show the messages between the editor and greenloop in an output channel. "
-        "`verbose` shows your sources too.",
+        "`verbose` also shows your source code.",
     },
 }
 
@@ -93,29 +93,29 @@ PAGES: dict[str, tuple[str, ...]] = {
 
 # The words of VS Code's page, where those of docs/settings.md are for files and terminals.
 WORDS = {
-    "preset": "How fixes are searched: `default`, or another preset (command *greenloop: Choose Preset*).",
-    "attempts": "How many times a model may try; 0: as many as the preset says.",
-    "seconds": "How many seconds a refinement may take. A quarter of them, at most 60, is kept to prove its result.",
+    "preset": "How greenloop searches for fixes: `default`, or another preset (command *greenloop: Choose Preset*).",
+    "attempts": "How many times a model may try; 0: the preset's number.",
+    "seconds": "How many seconds a refinement may take. A quarter of them, at most 60, is reserved for the proof.",
     "ask": "How many times a refinement may ask you whether a generated test is right.",
-    "spec.human": "Show each change that passes, so that you accept it or say what is wrong.",
+    "spec.human": "Show each passing change, so that you can accept it or say what is wrong.",
     "editor.runs": "How many refinements run at the same time; others wait.",
     "editor.lens": "Show actions above tests and functions: run, refine, the last result.",
     "editor.save": "When a file is saved, run the tests that it affects in the sandbox.",
     "model": "The model that writes code: `local` (embedded), `ollama/llama3.2`, `openai/gpt-4o`, `editor` (the "
-    "editor's own). Empty: the embedded one if it is downloaded, else one of Ollama. The command *greenloop: "
-    "Choose Model* sets it.",
-    "model.kind": "How much the model can do: a `small` one gets small questions, a `capable` one the whole failure, "
-    "and it may look around in the project. `auto`: models on this machine below 14 billion parameters are small.",
-    "tokens": "How many tokens a refinement may use, of prompts and answers together.",
+    "editor's own). Empty: the embedded one if it is downloaded, otherwise one of Ollama's. The command "
+    "*greenloop: Choose Model* sets it.",
+    "model.kind": "A `small` model gets small questions; a `capable` one gets the whole failure, and may look around "
+    "in the project. `auto`: models on this machine below 14 billion parameters are small.",
+    "tokens": "How many tokens a refinement may use, prompts and answers together.",
     "cost": "How many US dollars a refinement may cost; 0: no limit.",
-    "escalation.models": "Models that take over, one after the other, when attempts keep failing.",
-    "sandbox.kind": "The sandbox of the tests. `auto`: bubblewrap, else Docker or podman. `ray` splits long runs among "
-    "the nodes of a Ray cluster. `none`: no isolation; it also needs `sandbox.unsafe` in greenloop's own file.",
+    "escalation.models": "Models that take over, one after another, when attempts keep failing.",
+    "sandbox.kind": "The sandbox of the tests. `auto`: bubblewrap, otherwise Docker or podman. `ray` splits long runs "
+    "across the nodes of a Ray cluster. `none`: no isolation; it also needs `sandbox.unsafe` in greenloop's own file.",
     "sandbox.seconds": "How many seconds the tests of one attempt may take.",
     "sandbox.memory": "How much memory the tests may use, in MiB.",
-    "sandbox.processes": "How many processes and threads the tests may have at the same time.",
+    "sandbox.processes": "How many processes and threads the tests may use at the same time.",
     "sandbox.network": "Let tests reach the network; every result then says so.",
-    "suite.seconds": "How many seconds the related tests may take, which a change must not break.",
+    "suite.seconds": "How many seconds the related tests may take; a change must not break these.",
 }
 
 

@@ -205,7 +205,7 @@ async def asked(client, seen):
         assert question["method"] == "window/showMessageRequest"
         seen["messages"] = "shown and asked"
     elif client.manners.commands:
-        await client.told(f"{ASKED[0]} To answer, choose an answer among the code actions of double.")
+        await client.told(f"{ASKED[0]} To answer, use the code actions of double.")
         await client.choose(f"{ASKED[0]} Yes", name="m.py", line=0)
         seen["messages"] = "shown, asked by code actions"
     else:

@@ -62,7 +62,7 @@ async def test_no_more_than_the_setting_says(editor):
 @pytest.mark.parametrize("capabilities", [NO_DIALOGUE, without(NO_DIALOGUE, "textDocument.codeAction")])
 async def test_a_client_that_cannot_ask_has_code_actions(editor, capabilities):
     number = await begun(editor, capabilities)
-    await editor.told(f"{FIRST} To answer, choose an answer among the code actions of double.")
+    await editor.told(f"{FIRST} To answer, use the code actions of double.")
     offered = titles(await editor.actions("m.py", 1))
     assert offered == [
         *(f"{FIRST} {option}" for option in ("Yes", "No", "It is 10", "Skip")),
@@ -79,7 +79,7 @@ async def test_a_client_that_cannot_ask_has_code_actions(editor, capabilities):
 async def test_one_that_declares_it_and_refuses_has_code_actions(editor):
     editor.answers["window/showMessageRequest"] = Exception("method not found")
     number = await begun(editor, ask=1)
-    await editor.told("To answer, choose")
+    await editor.told("To answer, use")
     await editor.action(f"{FIRST} Yes", name="m.py", line=1)
     assert await answers(editor, number) == [["Yes", None]]
 

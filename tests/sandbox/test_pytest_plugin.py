@@ -122,7 +122,7 @@ def test_what_is_not_asked_for_is_not_loaded(work):
 def test_without_a_terminal_the_command_lines_are_named_and_nothing_else_changes(work, words):
     plain, asked = run(work, *words), run(work, *words, "--refine")
     assert asked.returncode == plain.returncode
-    assert "greenloop: nobody can be asked here." in asked.stderr
+    assert "greenloop: no interactive terminal." in asked.stderr
     named = re.findall(r"^  greenloop fix (\S+)$", asked.stderr, re.MULTILINE)
     if words == ["-x"]:
         assert named == ["test_m.py::test_double"]
@@ -170,7 +170,7 @@ def test_all_is_bounded_and_without_a_terminal_writes_nothing(work):
     assert done.stdout.count("Verified in bubblewrap") == 2, done.stdout + done.stderr
     assert (work / "m.py").read_text() == CODE
     done = run(work, "--refine=all", "--refine-seconds", "0.5")
-    assert "the 0.5 s of --refine-seconds are over; 2 left" in done.stderr
+    assert "the 0.5 s of --refine-seconds are over; 2 tests left" in done.stderr
 
 
 @pytest.mark.needs("bubblewrap")

@@ -70,12 +70,12 @@ async function describeEnd(host: Host, reply: RefineReply, run: Run | undefined)
     return [`Not solved after ${attempts}: ${state}.`, last && `Last attempt: ${formatAttempt(last)}. ${last.message}`].filter(Boolean).join("\n");
   }
   if (run?.result == null) {
-    return reply.reason === "already-green" ? "It passes already; nothing was changed." : `Solved after ${attempts}: ${state}.`;
+    return reply.reason === "already-green" ? "It already passes; nothing was changed." : `Solved after ${attempts}: ${state}.`;
   }
   const { uri, target, result } = run;
   const changed = await host.client()?.sendRequest<AttemptFiles>(METHODS.attempt, { uri, target, attempt: result });
   const files = changed?.files.map((file) => vscode.workspace.asRelativePath(vscode.Uri.parse(file.uri), false)).join(", ") ?? "";
-  const where = reply.applied ? `The change is in ${files}, not saved yet; one undo takes it back.` : `The change (${files}) waits for the user, who applies or discards it.`;
+  const where = reply.applied ? `The change is in ${files}, not saved yet; one undo reverts it.` : `The change (${files}) waits for the user to apply or discard it.`;
   return [`Solved after ${attempts}: ${state}.`, where, reply.gain, ...run.notes].filter(Boolean).join("\n");
 }
 

@@ -97,7 +97,7 @@ def test_a_better_template_is_saved_and_can_be_undone(tune, capsys):
     assert templates.preset_templates("plain")["system"] == f"{BETTER}\n"
     asked = model.asked
     assert tune(model, *words, "--undo") == 0
-    assert "is removed; what is built in holds again." in capsys.readouterr().out
+    assert "was removed; the built-in version is used again." in capsys.readouterr().out
     assert templates.preset_templates("plain")["system"] == before
     assert tune(model, *words) == 0  # everything is recorded
     assert model.asked == asked

@@ -87,7 +87,7 @@ async def plan_changes(
     passes_again: Callable[[dict[str, bytes]], Awaitable[bool]] | None,
     report_status: Callable[[str], None],
 ) -> list[FileChange]:
-    """The changes that bring the outcome's texts into the files; the one policy for files that changed meanwhile.
+    """The changes that bring the outcome's texts into the files; the one policy for files that changed in the meantime.
 
     A file that changed since the run is merged where the changes do not overlap; `passes_again` then runs the tests
     over the merged texts (None: a change is refused). So it does where one of the `originals` has changed, the other
@@ -158,7 +158,7 @@ def write_texts(root: Path, before: Mapping[str, str | None], after: Mapping[str
     for path in sorted(path for path, text in after.items() if text != before.get(path)):
         old = _read_bytes(root / path)
         if is_stale(old, before.get(path)):
-            raise WorkspaceError(f"{path} changed meanwhile.", remedy="Nothing was written.")
+            raise WorkspaceError(f"{path} changed in the meantime.", remedy="Nothing was written.")
         encoding = declared_encoding(after[path]) if old is None else decode(old)[1]
         changes.append(FileChange(path=path, old=old, new=_encode(path, after[path], encoding), is_merged=False))
     write_changes(root, changes)

@@ -159,7 +159,7 @@ def _show(job: FixJob, outcome: Outcome) -> None:
         description = f"Best attempt: {best.number} ({attempt_result(best)})"
         console.print(f"{description}. To see it: greenloop history show {outcome.run or ''}".rstrip(), soft_wrap=True)
         if outcome.run is not None:
-            console.print(f"To go on: greenloop fix --continue {outcome.run}", soft_wrap=True)
+            console.print(f"To continue: greenloop fix --continue {outcome.run}", soft_wrap=True)
 
 
 def _changed_locations(outcome: Outcome) -> str:

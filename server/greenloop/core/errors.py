@@ -37,7 +37,7 @@ class BaselineChangedError(CannotVerifyError):
 class OutOfTimeError(CannotVerifyError):
     def __init__(self, seconds: float) -> None:
         super().__init__(
-            f"The tests of the unchanged code were not done when the run's {seconds:g} s were over (`seconds`).",
+            f"The run's {seconds:g} s (`seconds`) were over before the tests of the unchanged code had finished.",
             remedy="Allow more time, or name a single test.",
         )
 

@@ -116,7 +116,7 @@ async def find_flaky(
             context,
             execution,
             f"{spec.cases[0].id} has another id in every run of the same code, so no run can be compared with it.",
-            "Give the parameters ids of their own (`pytest.param(…, id=…)`), without time, addresses or random values.",
+            "Give the parameters explicit ids (`pytest.param(…, id=…)`), without time, addresses or random values.",
             spec,
         )
     flaky = [case.id for case in spec.cases if case.id not in unstable and outcomes.get(case.id) != second.get(case.id)]

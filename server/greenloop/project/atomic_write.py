@@ -68,9 +68,7 @@ def _refuse_changed(path: Path, expected: bytes | None) -> None:
     except FileNotFoundError:
         current = None
     if current != expected:
-        reason = (
-            "has been deleted" if current is None else "exists by now" if expected is None else "has changed meanwhile"
-        )
+        reason = "has been deleted" if current is None else "has been created" if expected is None else "has changed"
         raise WorkspaceError(f"{path} {reason}; nothing was written.", remedy="The result is kept in the history.")
 
 

@@ -105,7 +105,7 @@ def test_nothing_is_written_over_another_text(verified, project, capsys):
     (project / "m.py").write_text("# typed\n")
     assert main(["verify", "r.json", "--apply"]) == 1
     err = capsys.readouterr().err
-    assert "m.py changed meanwhile" in err
+    assert "m.py changed in the meantime" in err
     assert "Nothing was written" in err
     assert (project / "m.py").read_text() == "# typed\n"
 

@@ -44,16 +44,16 @@ def test_all_names_of_a_file_show_the_new_content(tmp_path):
     os.link(tmp_path / "one.py", tmp_path / "other.py")
     write_atomically(tmp_path / "one.py", b"new", b"old and longer")
     assert (tmp_path / "one.py").read_bytes() == (tmp_path / "other.py").read_bytes() == b"new"
-    with pytest.raises(WorkspaceError, match="has changed meanwhile"):
+    with pytest.raises(WorkspaceError, match="has changed"):
         write_atomically(tmp_path / "one.py", b"newer", b"old")
 
 
 @pytest.mark.parametrize(
     ("now", "expected", "sentence"),
     [
-        (b"other", b"old", "has changed meanwhile"),
+        (b"other", b"old", "has changed"),
         (None, b"old", "has been deleted"),
-        (b"there", None, "exists by now"),
+        (b"there", None, "has been created"),
     ],
 )
 def test_write_refuses_what_moved_on(tmp_path, now, expected, sentence):

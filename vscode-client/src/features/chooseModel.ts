@@ -78,7 +78,7 @@ async function chooseModel(host: Host): Promise<void> {
     { label: "$(key) With an API key…", detail: "A provider's model; the key is kept in the editor's secret storage.", prepare: () => chooseByKey(host) },
     {
       label: "$(wand) Automatic",
-      detail: "The embedded model if it is downloaded, else a local Ollama; never a model that costs money.",
+      detail: "The embedded model if it is downloaded, otherwise a local Ollama; never a model that costs money.",
       ...(choices.model === "" && { description: "current" }),
       prepare: () => Promise.resolve(""),
     },

@@ -19,7 +19,7 @@ type Handler = (...args: unknown[]) => Promise<void>;
 const STARTING_COMMANDS = new Set(["greenloop.refine", "greenloop.refineAll", "greenloop.runTest"]);
 
 const GOAL_DETAILS: Readonly<Record<GoalChoice["goal"], string>> = {
-  time: "Less time for what the tests call, measured in turns with your code",
+  time: "Less time for what the tests call, measured against your code",
   memory: "Less memory at its peak for what the tests call",
   limits: "Within the limits of greenloop.spec.constraints",
   comment: "What you write next; the result is shown to you first",
@@ -202,7 +202,7 @@ async function pickGoal(host: Host, target: CommandTarget): Promise<{ goal: stri
   if (picked?.choice.goal !== "comment") {
     return picked === undefined ? undefined : { goal: picked.choice.goal };
   }
-  const prompt = "What is to change? The tests have to pass as before.";
+  const prompt = "What should change? The tests must still pass.";
   const comment = await vscode.window.showInputBox({ prompt, value: picked.choice.comment, ignoreFocusOut: true });
   // What stands in the code is sent with it anyway.
   const typed = comment === picked.choice.comment ? undefined : comment?.trim();

@@ -15,7 +15,7 @@ interface Way extends vscode.QuickPickItem {
 const WAYS: readonly Way[] = [
   {
     label: "$(zap) Without a model",
-    detail: "Slips of one token, imports and upgrades are found by running the tests. Nothing is downloaded.",
+    detail: "Fixes one-token slips, imports and upgrades by running the tests. Downloads nothing.",
     command: "greenloop.choose.noModel",
   },
   {
@@ -62,7 +62,7 @@ export const register: RegisterFeature = (host) => {
     vscode.workspace.onDidChangeConfiguration((change) => change.affectsConfiguration("greenloop") && updateWhileOpen()),
     vscode.window.onDidChangeWindowState(updateWhileOpen),
     vscode.commands.registerCommand("greenloop.choose.start", async () => {
-      const way = await vscode.window.showQuickPick(WAYS, { title: "greenloop: First Run", placeHolder: "How are fixes to be found?" });
+      const way = await vscode.window.showQuickPick(WAYS, { title: "greenloop: First Run", placeHolder: "How should greenloop find fixes?" });
       if (way !== undefined) {
         await vscode.commands.executeCommand(way.command);
       }

@@ -49,7 +49,7 @@ story("the editor's agents explain, refine and verify with a confirmation each, 
     assert.match(await invoke("greenloop_verify", { targets: [test] }, test), /not verified[^]*failed: test_agent[^]*Next: /);
 
     const refined = await invoke("greenloop_refine", { test }, test);
-    assert.match(refined, /^Solved after 2 attempts: .*\nThe change is in agent\.py, not saved yet; one undo takes it back\./);
+    assert.match(refined, /^Solved after 2 attempts: .*\nThe change is in agent\.py, not saved yet; one undo reverts it\./);
     assert.equal(module.getText(), functionSource("agent", "x * 2"));
     // Saves the file.
     assert.equal(await invoke("greenloop_verify", { targets: [test] }, test), "verified: 1 test passes, and nothing was faked.");

@@ -63,7 +63,7 @@ def undo(file: Path) -> str:
         raise UsageError(f"{file} has changed since it was tuned.", remedy="Edit or remove it yourself.")
     if entry["before"] is None:
         file.unlink()
-        sentence = f"{file} is removed; what is built in holds again."
+        sentence = f"{file} was removed; the built-in version is used again."
     else:
         write_atomically(file, entry["before"].encode(), now.encode())
         sentence = f"{file} is as it was before."

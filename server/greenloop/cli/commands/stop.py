@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     if not (reason := " ".join(arguments.because.split())):
-        raise UsageError("--because is empty.", remedy="Say what contradicts what, or what is missing.")
+        raise UsageError("--because is empty.", remedy="Name the contradiction, or what is missing.")
     root, _target = options.locate(arguments.root, None, cwd=Path.cwd())
     try:
         gate.write_notes(root, {**gate.read_notes(root), "stop": reason[:1000]})

@@ -17,7 +17,7 @@ from greenloop.project.file_stamps import read_stamps
 from greenloop_sandbox import SandboxPool
 
 LONGEST = 600.0  # seconds for which a baseline counts
-AGAIN = "nothing has changed since this target's last run: its results count"
+AGAIN = "reusing the results of the last run: no file has changed"
 
 
 @dataclass(frozen=True, kw_only=True)

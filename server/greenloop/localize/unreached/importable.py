@@ -56,7 +56,7 @@ async def measure_completed(
     completion = complete(context, execution)
     if completion is None or completion.text == context.snapshot.text(completion.path):
         return None
-    context.report_status(f"{completion.path} cannot be imported; looking at its tests without what is in the way")
+    context.report_status(f"{completion.path} cannot be imported; measuring its tests on a patched copy")
     snapshot = context.snapshot.with_text(completion.path, completion.text)
     target = _moved(context.target, completion)
     fallback = (relocate(completion.region, completion.text),) if not completion.corrections else ()

@@ -99,7 +99,7 @@ class EditorUser:
             request.cancel()
 
     async def _point_to_actions(self, question: Question) -> UserReply | None:
-        instruction = f"choose an answer among the code actions of {self._run.name}"
+        instruction = f"use the code actions of {self._run.name}"
         self._client.show_message(f"{question.text} To answer, {instruction}.")
         return await _within(question, BY_ACTION)
 

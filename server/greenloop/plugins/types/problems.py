@@ -82,7 +82,7 @@ def failed(checker: Checker, failure: Failure | None, seconds: float, end: str =
     reason = reason.strip().rstrip(".") or f"{checker.name} gave no answer"
     return CannotVerifyError(
         f"The types cannot be checked: {reason}.",
-        remedy=f"Run `python -m {checker.name}` in the project; where it takes longer than {seconds:g} s, "
+        remedy=f"Run `python -m {checker.name}` in the project; if it takes longer than {seconds:g} s, "
         "set `sandbox.longest`.",
     )
 

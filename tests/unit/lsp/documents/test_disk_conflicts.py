@@ -1,4 +1,4 @@
-"""Files that changed meanwhile."""
+"""Files that changed in the meantime."""
 
 from greenloop.lsp.documents.disk_conflicts import DiskConflicts
 

@@ -61,7 +61,7 @@ def _in_block(block: Sequence[ast.stmt]) -> Iterator[tuple[str, int]]:
         if _is_overwritten(first, second):
             yield f"`{_short(first)}` is overwritten by the next line", first.lineno
         if ast.dump(first) == ast.dump(second) and _is_needless_again(first):
-            yield f"`{_short(first)}` stands there twice", second.lineno
+            yield f"`{_short(first)}` is there twice", second.lineno
 
 
 def _makes_generator(node: ast.stmt) -> bool:

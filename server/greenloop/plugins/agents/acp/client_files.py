@@ -51,7 +51,7 @@ class ClientFiles:
         """Writes all of the changes or none, each over the text that it was made for. Raises `WorkspaceError`."""
         for change in changes:
             if await self.read(change.path) != change.old:
-                raise WorkspaceError(f"{change.path} changed meanwhile.", remedy=KEPT_IN_HISTORY)
+                raise WorkspaceError(f"{change.path} changed in the meantime.", remedy=KEPT_IN_HISTORY)
         if not self._can_write:
             await asyncio.to_thread(write_changes, self._root, changes)
             return

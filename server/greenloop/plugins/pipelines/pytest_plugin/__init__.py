@@ -21,7 +21,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--refine", action="store_const", const=ASK, dest="refine", default=None, help=text)
     text = "refine every failing test, within --refine-seconds; asks before anything is written"
     add("--refine=all", action="store_const", const=ALL, dest="refine", help=text)
-    text = "do none of this, whatever the configuration says"
+    text = "switch this off, whatever the configuration says"
     add("--refine=off", action="store_const", const=OFF, dest="refine", help=text)
     text = "seconds for all tests of --refine=all (default: 600)"
     add("--refine-seconds", type=float, default=600.0, metavar="N", help=text)

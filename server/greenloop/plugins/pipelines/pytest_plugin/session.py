@@ -78,7 +78,7 @@ class SessionRecorder:
     def _refine(self, out: TextIO, mode: str, seconds: float) -> None:
         failing = [case for case, phases in self._phases.items() if any(each["outcome"] == "failed" for each in phases)]
         if mode == ASK and failing and not _can_ask():
-            print("greenloop: nobody can be asked here. To refine what fails:", file=out)
+            print("greenloop: no interactive terminal. To fix the failing tests, run:", file=out)
             for case in failing:
                 print(f"  greenloop fix {shlex.quote(case)}", file=out)
             return
@@ -94,7 +94,7 @@ class SessionRecorder:
             left = deadline - time.monotonic()
             if mode == ALL and left < 1:
                 print(
-                    f"greenloop: the {seconds:g} s of --refine-seconds are over; {len(failing) - number} left.",
+                    f"greenloop: the {seconds:g} s of --refine-seconds are over; {len(failing) - number} tests left.",
                     file=out,
                 )
                 return

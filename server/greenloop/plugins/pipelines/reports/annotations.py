@@ -26,13 +26,13 @@ class Level(StrEnum):
 
 # What each rule stands for, in one sentence; a rule's name is part of the interface and never changes.
 RULES: Mapping[str, str] = {
-    "tampered": "The report's seals or other inputs expose a pass, or it needs to see that it is tested.",
+    "tampered": "A pass is exposed by a forged report or other inputs, or depends on noticing that it is tested.",
     "test-failed": "A test that must pass fails.",
     "test-still-fails": "A test fails as it did with the commit's own code.",
     "test-known-failing": "A test that is known to fail fails as it did before.",
-    "not-verified": "Nothing is verified, for a reason that belongs to no single test.",
+    "not-verified": "Nothing is verified, for a reason unrelated to a single test.",
     "tests-changed": "The commit's version of a test or of its configuration was used instead of this one.",
-    "other-inputs": "The code does something else than before on an input that no test has.",
+    "other-inputs": "The code behaves differently than before on an input that no test has.",
     "unnoticed": "The tests would also accept another token here.",
     "suspicious-line": "The failing tests execute this line, and it may be at fault.",
     "not-fixed": "No attempt made the test pass.",

@@ -127,8 +127,8 @@ POOR = {
     "code after continue": (("for each in x:", "    continue", "    y()", "return y"), "`y()` can never run"),
     "code after break": (("while x:", "    break", "    y()", "return y"), "`y()` can never run"),
     "overwritten at once": (("size = 1", "size = len(x)", "return size"), "`size = 1` is overwritten by the next line"),
-    "an if twice": (("if x:", "    return 1", "if x:", "    return 1", "return 2"), "`if x:` stands there twice"),
-    "an assignment twice": (("size = y.size", "size = y.size", "return size"), "`size = y.size` stands there twice"),
+    "an if twice": (("if x:", "    return 1", "if x:", "    return 1", "return 2"), "`if x:` is there twice"),
+    "an assignment twice": (("size = y.size", "size = y.size", "return size"), "`size = y.size` is there twice"),
     "isinstance again": (
         ("if isinstance(x, int):", "    return 1", "elif isinstance(x, int):", "    return 2"),
         "`elif isinstance(x, int)` repeats a condition",
