@@ -81,7 +81,7 @@ def _docker() -> Missing:
 def _model() -> Missing:
     if importlib.util.find_spec("xllamacpp") is None:
         return "xllamacpp is not installed", 'pip install "greenloop[local]"'
-    from greenloop.models.embedded.weights import downloaded_file
+    from greenloop.plugins.embedded.weights import downloaded_file
 
     return None if downloaded_file() else ("the embedded model's weights are not here", "greenloop model pull")
 

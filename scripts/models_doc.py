@@ -6,8 +6,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from greenloop.models.embedded import catalogue, hardware
-from greenloop.models.embedded.catalogue import EmbeddedModel
+from greenloop.plugins.embedded import catalogue, hardware
+from greenloop.plugins.embedded.catalogue import EmbeddedModel
 from greenloop.project.settings import EmbeddedSettings
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "models.md"

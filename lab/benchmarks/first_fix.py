@@ -35,7 +35,7 @@ from pathlib import Path
 
 from first_fix_terminal import Terminal
 
-from greenloop.models.embedded import server
+from greenloop.plugins.embedded import server
 
 ROOT = Path(__file__).resolve().parents[2]
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"

@@ -29,8 +29,8 @@ import psutil
 
 from greenloop.core.records.model import ChatRequest, InfillRequest, Message
 from greenloop.models.chat.completions import open_client
-from greenloop.models.embedded import catalogue, client, hardware, server, weights
-from greenloop.models.providers import local
+from greenloop.plugins.embedded import catalogue, client, hardware, server, weights
+from greenloop.plugins.embedded.providers import local
 
 CONTEXT = 4096
 CODE = (Path(__file__).parent / "model_code.txt").read_text(encoding="utf-8")

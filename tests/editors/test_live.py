@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.models.embedded import server
+from greenloop.plugins.embedded import server
 
 from .conftest import KINDS, Editor
 

@@ -12,7 +12,7 @@ import pytest
 from greenloop.core.events import Token
 from greenloop.core.records.outcome import Verified
 from greenloop.engine import refine
-from greenloop.models.embedded import server
+from greenloop.plugins.embedded import server
 from greenloop.project import configuration
 
 pytestmark = [pytest.mark.needs("model"), pytest.mark.needs("bubblewrap"), pytest.mark.timeout(600)]

@@ -14,8 +14,8 @@ import pytest
 
 from greenloop.core.errors import ContextTooLongError
 from greenloop.core.records.model import ChatRequest, InfillRequest, Message
-from greenloop.models.embedded import lock, server
 from greenloop.models.providers import local, remote
+from greenloop.plugins.embedded import lock, server
 from greenloop.project.settings import ApiSettings, EmbeddedSettings, Settings
 
 pytestmark = [pytest.mark.needs("model"), pytest.mark.timeout(300)]
@@ -103,7 +103,7 @@ async def test_nobody_gets_an_answer_without_the_key(running):
 
 async def test_it_is_shared_with_other_processes(running):
     code = (
-        "import asyncio; from greenloop.models.embedded import server; from greenloop.project.settings import *;"
+        "import asyncio; from greenloop.plugins.embedded import server; from greenloop.project.settings import *;"
         "print(asyncio.run(server.start(Settings(embedded=EmbeddedSettings(context=1024)))).pid)"
     )
     others = [

@@ -33,7 +33,7 @@ from greenloop.lsp.features import models, troubleshooting
 from greenloop.lsp.presenters.diagnostics import RunDiagnostics
 from greenloop.lsp.runs import apply_edit, editor_user
 from greenloop.lsp.server import create_server, serve
-from greenloop.models.embedded import default_model
+from greenloop.models import default_model
 from greenloop.models.providers import none
 from greenloop_sandbox import CaseResult, Failure, Frame
 from scripted_attempt import emit_attempt
@@ -544,14 +544,14 @@ class Play:
 
 def without_model(go=None):
     """No model is there until one was downloaded, which takes two reports; `go` is waited for in between."""
-    from greenloop.models.embedded import default_model, hardware, weights
+    from greenloop.plugins.embedded import hardware, weights
 
     found = []
 
     async def choose(_settings):
         return found[0] if found else ""
 
-    async def pull(progress):
+    async def pull(progress, **_model):
         progress(1 << 20, 1 << 30)
         if go is not None:
             await go.wait()

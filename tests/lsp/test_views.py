@@ -5,7 +5,7 @@ import json
 import pytest
 
 from greenloop.lsp.features.runs import INTERVAL
-from greenloop.models.embedded import catalogue
+from greenloop.plugins.embedded import catalogue
 
 from .conftest import EVERYTHING, FILES, without
 from .test_presentation import target

@@ -142,7 +142,7 @@ def one_converter():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("greenloop.lsp.server.default_converter", lambda: converter)
         # Nothing is ever fetched here.
-        patch.setattr("greenloop.models.embedded.weights.pull", nothing)
+        patch.setattr("greenloop.plugins.embedded.weights.pull", nothing)
         yield
 
 

@@ -33,7 +33,7 @@ IMPORTERS = {
     "pygls": ("greenloop.lsp", "greenloop.plugins.notebooks", "greenloop.plugins.test_runs"),
     "lsprotocol": ("greenloop.lsp", "greenloop.plugins.notebooks", "greenloop.plugins.test_runs"),
     "optuna": ("greenloop_lab.bench.tuning.optuna_sampler",),
-    "xllamacpp": ("greenloop.models.embedded",),
+    "xllamacpp": ("greenloop.plugins.embedded",),
     "rich": ("greenloop.cli",),
     "ray": ("greenloop_lab.bench.on_ray", "greenloop_lab.sandboxes.cluster"),
     "tree_sitter": ("greenloop.project.syntax.tree_sitter",),

@@ -10,7 +10,7 @@ from greenloop.core.records.attempt import Move
 from greenloop.core.records.outcome import StopReason, Verified
 from greenloop.engine import refine
 from greenloop.engine.history.unsolved_run import read_unsolved_run
-from greenloop.models.embedded import default_model
+from greenloop.models import default_model
 from greenloop.project import configuration
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(240)]

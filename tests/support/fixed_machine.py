@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from greenloop.models.embedded import hardware
-from greenloop.models.embedded.gpus import Gpu
+from greenloop.plugins.embedded import hardware
+from greenloop.plugins.embedded.gpus import Gpu
 
 
 @dataclass(frozen=True)

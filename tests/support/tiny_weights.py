@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from greenloop.models.embedded import catalogue, packages, weights
+from greenloop.plugins.embedded import catalogue, packages, weights
 
 PART = 1000
 DATA = bytes(index * 7 % 251 for index in range(3 * PART + 321))

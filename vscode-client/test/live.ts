@@ -22,7 +22,7 @@ const story: Story = {
       await refineSample(window, code, step);
     } finally {
       // All editors share this process, and it outlives them for a while.
-      const stop = "import asyncio; from greenloop.models.embedded import server; asyncio.run(server.stop())";
+      const stop = "import asyncio; from greenloop.plugins.embedded import server; asyncio.run(server.stop())";
       spawnSync(PYTHON, ["-c", stop], { env: code.environment, stdio: "inherit" });
     }
   },

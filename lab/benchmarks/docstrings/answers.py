@@ -23,7 +23,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.text.tokens import estimate_tokens
 from greenloop.drafting.prompt import assemble
-from greenloop.models.providers import local
+from greenloop.plugins.embedded.providers import local
 from greenloop.project import templates
 from greenloop.project.settings import Settings
 from greenloop.specs.kinds import designer

@@ -16,7 +16,7 @@ from typing import Any
 
 from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.records.model import Reply, Role
-from greenloop.models.embedded import catalogue, weights
+from greenloop.models.local_models import is_local, require_local_models
 from greenloop.project.settings import Settings, get
 from greenloop_lab.bench.measure import Conditions, Measurement, TaskRun
 from greenloop_lab.bench.results import TaskRunResult
@@ -111,10 +111,8 @@ class _SentAnswers:
 async def _fetch_weights(settings: Settings) -> None:
     """Downloads the weights of embedded models that this node lacks; its processes do so one at a time."""
     for name in dict.fromkeys(map(str, _model_names(settings))):
-        if catalogue.is_embedded(name):
-            model = catalogue.named_by(name)
-            if weights.downloaded_file(model) is None:
-                await weights.pull(lambda _done, _total: None, model=model)
+        if is_local(name) and require_local_models().downloaded_file(name) is None:
+            await require_local_models().pull(lambda _done, _total: None, name)
 
 
 def _model_names(settings: Settings) -> list[Any]:

@@ -11,7 +11,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from greenloop.api import embedded_server as embedded_server
     from greenloop.api import generated_tests as generated_tests
     from greenloop.api import health as health
     from greenloop.api import history as history
@@ -52,7 +51,6 @@ _NAMES = {
 # Modules that are loaded at their first use, as attributes of this package.
 _MODULES = {
     *_NAMES,
-    "embedded_server",
     "generated_tests",
     "history",
     "models",

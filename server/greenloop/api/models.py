@@ -12,18 +12,16 @@ from pathlib import Path
 from greenloop.core.errors import ModelError, UsageError
 from greenloop.core.ports import Model
 from greenloop.core.text.redact import clean_for_display
-from greenloop.models import known_providers, roles
-from greenloop.models.embedded import catalogue, default_model, hardware, weights
-from greenloop.models.embedded.catalogue import EmbeddedModel
+from greenloop.models import default_model, known_providers, roles
+from greenloop.models.default_model import available_keys
+from greenloop.models.local_models import find_local_models, require_local_models
 from greenloop.models.provider_errors import TOO_LONG
 from greenloop.models.recording import record_model, run_line
 from greenloop.models.roles import Models, open_model
-from greenloop.project.environment.installation import extra_command
 from greenloop.project.settings import EDITOR, Settings
 from greenloop.project.settings import models as named_models
 
 PATIENCE = 2.0  # seconds in which Ollama must answer
-EMBEDDED = "embedded: free, runs on this machine, nothing leaves it"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +55,9 @@ async def has_model(settings: Settings) -> bool:
 
 async def list_models(settings: Settings) -> list[ModelChoice]:
     """The embedded models, those of Ollama, the one of the settings, and the providers whose keys are set."""
-    choices = await asyncio.to_thread(_embedded_choices)
+    embedded = find_local_models()
+    found = await asyncio.to_thread(embedded.list_choices) if embedded else ()
+    choices = [ModelChoice(name=name, about=about, needs=needs) for name, about, needs in found]
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(PATIENCE):
             for name in await default_model.ollama_models(default_model.ollama_base(os.environ)):
@@ -65,43 +65,29 @@ async def list_models(settings: Settings) -> list[ModelChoice]:
                 choices.append(ModelChoice(name=f"ollama/{clean_for_display(name)}", about=about))
     if settings.model not in ("", EDITOR, *(each.name for each in choices)):
         choices.append(ModelChoice(name=settings.model, about="from your settings"))
-    for variable in default_model.available_keys(os.environ):
+    for variable in available_keys(os.environ):
         provider = default_model.provider_of(variable)
         about = f"a model of {provider} (API key in {variable}); may cost money"
         choices.append(ModelChoice(name=f"{provider}/", about=about))
     return choices
 
 
-def _embedded_choices() -> list[ModelChoice]:
-    """The default model, and the others that are downloaded."""
-    if not hardware.is_engine_installed():
-        about = f"{EMBEDDED}; its engine is not installed: {extra_command()}"
-        return [ModelChoice(name="local", about=about, needs="install")]
-    default = ModelChoice(name="local", about=EMBEDDED)
-    if weights.downloaded_file() is None:
-        default = ModelChoice(name="local", about=f"{EMBEDDED}; not downloaded yet (1.1 GB)", needs="pull")
-    others = (model.setting for model in weights.downloaded_models() if model.setting != "local")
-    return [default, *(ModelChoice(name=name, about=EMBEDDED) for name in others)]
-
-
 def embedded_weights() -> Path | None:
     """The weights of the default embedded model; None where they are not downloaded."""
-    return weights.downloaded_file()
+    file: Path | None = require_local_models().downloaded_file()
+    return file
 
 
-async def pull_embedded(progress: Callable[[int, int], None]) -> None:
+async def pull_embedded(progress: Callable[[int, int], None]) -> Path:
     """Downloads the default embedded model; `progress` gets bytes done and in total. Raises `ModelError`."""
-    progress(0, catalogue.find(catalogue.DEFAULT).size)
-    await weights.pull(progress)
+    file: Path = await require_local_models().pull(progress)
+    return file
 
 
 async def why_embedded_cannot_run(settings: Settings) -> str:
     """Returns why the default embedded model cannot run on this machine now, with the remedy; "" where it can."""
-    try:
-        await asyncio.to_thread(hardware.check, catalogue.find(catalogue.DEFAULT), settings.embedded)
-    except ModelError as error:
-        return error.advice
-    return ""
+    embedded = find_local_models()
+    return str(await asyncio.to_thread(embedded.why_not, settings)) if embedded else "It is not installed."
 
 
 def recording_opener(path: Path, settings: Settings, target: str) -> Callable[[str, Settings], Model]:

@@ -16,9 +16,9 @@ from greenloop.api import events_json, testing
 from greenloop.api.models import check_models, has_model
 from greenloop.api.session import RefineRequest, RefineSession, read_unsolved_run
 from greenloop.cli import exit_codes, interrupt, render
-from greenloop.cli.commands.model import ask_for_model
 from greenloop.cli.errors import print_error, print_warning
 from greenloop.cli.finish import FixJob, finish
+from greenloop.cli.first_model import ask_for_model
 from greenloop.cli.outputs import Fix
 from greenloop.cli.progress import timed
 from greenloop.cli.screen import View, open_view

@@ -111,7 +111,6 @@ SUMMARIES = {
     "serve": "run the language server on standard input and output",
     "doctor": "check what greenloop needs on this machine",
     "setup": "connect an editor or a coding agent",
-    "model": "manage the embedded model",
     "history": "show earlier runs and apply their results",
     "stop": "let an agent say why its change stays unverified",
     "undo": "restore the files that a run wrote",

@@ -9,8 +9,8 @@ import re
 from urllib.parse import urlsplit
 
 from greenloop.core.records.model import NO_MODEL, ModelKind
-from greenloop.models.embedded import catalogue
 from greenloop.models.known_models import is_hosted
+from greenloop.models.local_models import is_local
 from greenloop.project.settings import EDITOR, Settings
 
 CAPABLE_FROM = 14.0  # billions of parameters
@@ -27,7 +27,7 @@ def kind_of(name: str, settings: Settings) -> ModelKind:
         return ModelKind.SMALL
     if settings.model_kind != "auto":
         return ModelKind(settings.model_kind)
-    if not name or catalogue.is_embedded(name) or name.startswith(_RECORDED):
+    if not name or is_local(name) or name.startswith(_RECORDED):
         return ModelKind.SMALL
     if name in (EDITOR, CLIENT):
         return ModelKind.CAPABLE
@@ -35,8 +35,8 @@ def kind_of(name: str, settings: Settings) -> ModelKind:
         return ModelKind.CAPABLE if size >= CAPABLE_FROM else ModelKind.SMALL
     if is_hosted(name):
         return ModelKind.CAPABLE
-    is_local = name.startswith(_OLLAMA) or _LOCAL.match(urlsplit(settings.api.base).hostname or "")
-    return ModelKind.SMALL if is_local else ModelKind.CAPABLE
+    runs_here = name.startswith(_OLLAMA) or _LOCAL.match(urlsplit(settings.api.base).hostname or "")
+    return ModelKind.SMALL if runs_here else ModelKind.CAPABLE
 
 
 def parameters_of(name: str) -> float:

@@ -13,8 +13,8 @@ from greenloop.core.ports import KeyStore, Model
 from greenloop.core.records.attempt import Attempt, Move
 from greenloop.core.records.model import NO_MODEL, ChatRequest, Role
 from greenloop.models import checks
-from greenloop.models.embedded import catalogue
-from greenloop.models.embedded.default_model import choose
+from greenloop.models.default_model import choose
+from greenloop.models.local_models import LOCAL, is_local, require_local_models
 from greenloop.project.settings import EDITOR, Settings, get
 from greenloop.project.settings import models as named_models
 
@@ -61,8 +61,8 @@ def check_model(name: str, settings: Settings, *, needs_key: bool) -> None:
                 '`model = "editor"` works only inside an editor that provides a language model.',
                 remedy="Name another model, such as local.",
             )
-    elif catalogue.is_embedded(name):
-        catalogue.named_by(name)
+    elif is_local(name):
+        require_local_models().check(name)
     elif _provider(name) == REMOTE:
         checks.check(name, settings, needs_key=needs_key)
 
@@ -81,7 +81,7 @@ def open_model(name: str, settings: Settings, keys: KeyStore | None = None) -> M
 
 
 def _provider(name: str) -> str:
-    kind = catalogue.LOCAL if catalogue.is_embedded(name) else name.split(":", 1)[0]
+    kind = LOCAL if is_local(name) else name.split(":", 1)[0]
     return kind if registry.has_part("models", kind) else REMOTE
 
 

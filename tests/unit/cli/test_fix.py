@@ -603,7 +603,7 @@ def modelless(fake, on_machine, monkeypatch):
 
     on_machine(FixedMachine())
     monkeypatch.setattr("greenloop.engine.refine.refine", refine)
-    monkeypatch.setattr("greenloop.models.embedded.default_model.choose", nothing)
+    monkeypatch.setattr("greenloop.models.default_model.choose", nothing)
     return fake
 
 
@@ -655,10 +655,10 @@ def test_a_run_goes_on_with_the_model_that_the_user_names(modelless, keyboard, m
 
 def test_no_model_and_the_user_says_yes_fetches_it(modelless, keyboard, monkeypatch):
     pulled = []
-    monkeypatch.setattr("greenloop.cli.commands.model.download_weights", lambda model: pulled.append(model.name))
+    monkeypatch.setattr("greenloop.cli.first_model.show_download", lambda name, _download: pulled.append(name))
     keyboard.lines += ["y", "n"]
     assert main(["fix", CASE]) == 0
-    assert (pulled, modelless.settings[-1].model) == (["qwen2.5-coder-1.5b"], "local")
+    assert (pulled, modelless.settings[-1].model) == (["the embedded model"], "local")
 
 
 def test_no_model_and_the_user_says_no(modelless, keyboard, monkeypatch, capsys):

@@ -10,7 +10,7 @@ import pytest
 from greenloop.core.errors import CannotVerifyError, GreenloopError, UsageError
 from greenloop.core.records.model import Reply
 from greenloop.core.records.usage import Usage
-from greenloop.models.embedded import weights
+from greenloop.plugins.embedded import weights
 from greenloop_lab.bench import node, plans
 from greenloop_lab.bench.measure import Conditions, Measurement
 from greenloop_lab.bench.tasks import Task

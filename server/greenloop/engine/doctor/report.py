@@ -21,9 +21,9 @@ from greenloop.core.errors import GreenloopError
 from greenloop.core.records.model import NO_MODEL
 from greenloop.engine.doctor import isolation
 from greenloop.engine.history.store import History
-from greenloop.models.embedded import catalogue, default_model, hardware, server, weights
+from greenloop.models import default_model
+from greenloop.models.local_models import find_local_models, is_local
 from greenloop.project import sandbox_selection, workspace
-from greenloop.project.environment import installation
 from greenloop.project.settings import EDITOR, Settings, state_folder
 from greenloop_sandbox import Probe, Sandbox
 
@@ -197,7 +197,8 @@ async def _models(settings: Settings, environ: Mapping[str, str], editor: Editor
     rows = []
     if settings.model:
         rows.append(await _configured(settings, environ, ollama, editor))
-    rows += await asyncio.to_thread(_embedded, settings)
+    if embedded := find_local_models():
+        rows += await asyncio.to_thread(embedded.find_faults, settings)
     if ollama:
         rows.append(
             DoctorFinding(
@@ -209,48 +210,6 @@ async def _models(settings: Settings, environ: Mapping[str, str], editor: Editor
         for name in default_model.available_keys(environ)
     ]
     return rows
-
-
-def _embedded(settings: Settings) -> list[DoctorFinding]:
-    """The embedded model that the settings name, or the default one, and what they say of GPUs."""
-    is_named = catalogue.is_embedded(settings.model)
-    counts = is_named or not settings.model
-    try:
-        model = catalogue.named_by(settings.model if counts else "")
-    except GreenloopError as error:
-        return [_model(settings.model, ok=False, detail=str(error), remedy=error.remedy)]
-    if not settings.model and weights.downloaded_file(model) is None and (present := weights.downloaded_models()):
-        model = present[0]
-    path, machine = weights.downloaded_file(model), hardware.Machine()
-    is_usable = path is not None and machine.has_engine
-    if not machine.has_engine:
-        detail, remedy = "its engine is not installed", installation.extra_command()
-    elif path is None:
-        size = f" ({model.size / 1e9:.1f} GB)" if model.size else ""
-        fitting = hardware.recommend(catalogue.known_models(), settings.embedded, machine)
-        detail, remedy = f"not downloaded yet{size}", model.pull_command
-        if fitting is not None and fitting.name != model.name:
-            detail += (
-                f"; this machine can also run {fitting.name} ({fitting.size / 1e9:.1f} GB): {fitting.pull_command}"
-            )
-    else:
-        running = server.status()
-        is_running = running is not None and running.model == model.name
-        detail, remedy = f"{path}, {'running' if is_running else 'starts when it is asked'}", ""
-        try:
-            if running is None:
-                hardware.check(model, settings.embedded, machine)
-        except GreenloopError as error:
-            is_usable, detail, remedy = False, str(error), error.remedy
-    row = DoctorFinding(
-        part="model",
-        name=model.setting,
-        ok=is_usable if is_named else (is_usable and not settings.model) or None,
-        detail=detail,
-        remedy=remedy if counts else "",
-    )
-    gpus = hardware.describe_gpu_use(settings.embedded, machine.gpus)
-    return [row, *([DoctorFinding(part="setting", name="embedded.gpu", ok=None, detail=gpus)] if gpus else [])]
 
 
 async def _configured(
@@ -269,7 +228,7 @@ async def _configured(
     kind, _colon, file = name.partition(":")
     if name == NO_MODEL:
         return DoctorFinding(part="setting", name="model", ok=None, detail=name)
-    if catalogue.is_embedded(name):
+    if is_local(name):
         return DoctorFinding(part="setting", name="model", ok=None, detail=name)
     if kind in ("scripted", "replay"):
         exists = Path(file).is_file()  # noqa: ASYNC240 - one look, before anything else runs

@@ -11,7 +11,7 @@ from typing import NoReturn
 from greenloop.core.errors import ModelError
 from greenloop.core.records.model import NO_MODEL, ChatRequest
 from greenloop.core.text.tokens import estimate_tokens
-from greenloop.models.embedded.default_model import missing_remedy
+from greenloop.models.default_model import missing_remedy
 from greenloop.project.settings import Settings
 
 

@@ -32,7 +32,7 @@ from greenloop.models.chat.streamed import StreamedAnswer, read_usage
 from greenloop.models.chat.through_litellm import Parameters, write_parameters
 from greenloop.models.chat.waits import ServedSlots, Waits, stated_wait
 from greenloop.models.checks import check, full_name, missing_key
-from greenloop.models.embedded.default_model import ollama_base
+from greenloop.models.default_model import ollama_base
 from greenloop.models.known_providers import DIRECT, OLLAMA, address_of, asks_directly, find_provider, key_variables
 from greenloop.project.settings import Settings
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.models.embedded import hardware
+from greenloop.plugins.embedded import hardware
 from greenloop.project.environment import cgroups
 from greenloop.project.environment.cgroups import CgroupLimits
 

@@ -1,0 +1,1 @@
+"""Embedded models: chosen, downloaded, served and asked on this machine."""
