@@ -2,7 +2,7 @@
 
 An entry point of the group `greenloop.target_kinds`, named like the kind, names a module with
 `async prepare(start) -> PreparedTarget`, and maybe `async describe(start) -> str`: one sentence about what may be fixed
-though every test passes. It must not know any kind.
+though every test passes, asked for where the project `is_configured(root)` for the kind. It must not know any kind.
 """
 
 from __future__ import annotations

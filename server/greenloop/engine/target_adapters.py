@@ -6,6 +6,7 @@ It must not know any kind of such a file.
 
 from __future__ import annotations
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -162,15 +163,21 @@ def build_start(
 
 async def describe_others(start: TargetStart) -> str:
     """Says what may be fixed though every test passes, with the command; "" where there is nothing."""
-    modules = entry_points.load_all(entry_points.TARGET_KINDS)
-    sentences = [await module.describe(start) for module in modules if hasattr(module, "describe")]
-    return " ".join(filter(None, sentences))
+    return " ".join(filter(None, [await module.describe(start) for module in _find_describing(start.root)]))
 
 
 async def find_others(root: Path, *, settings: Settings, report_status: Callable[[str], None] = ignore_status) -> str:
-    """As `describe_others`, in a sandbox that is opened for it."""
+    """As `describe_others`, in a sandbox that is opened only where there is something to look for."""
     root = workspace.check_root(root)
+    if not await asyncio.to_thread(_find_describing, root):
+        return ""
     place = await build_sandbox_spec(root, settings, report_status)
     async with open_session(place, settings) as (_sandbox, session):
         snapshot = Snapshot(root=root, buffers={})
         return await describe_others(build_start("", snapshot, session, place, settings, report_status))
+
+
+def _find_describing(root: Path) -> list[Any]:
+    """The kinds of targets that may find something in this workspace."""
+    modules = entry_points.load_all(entry_points.TARGET_KINDS)
+    return [module for module in modules if hasattr(module, "describe") and module.is_configured(root)]

@@ -5,6 +5,8 @@ It must not know how candidates are made.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.core.records.spec import Region, Target, TargetKind
 from greenloop.core.target_kinds import PreparedTarget, TargetStart
@@ -60,10 +62,13 @@ async def prepare(start: TargetStart) -> PreparedTarget:
     )
 
 
+def is_configured(root: Path) -> bool:
+    """Does the project configure a type checker? It is asked only then."""
+    return bool(configured_checkers(root))
+
+
 async def describe(start: TargetStart) -> str:
-    """Says how many type errors there are in a project that configures a checker, and the command that fixes them."""
-    if not configured_checkers(start.root):
-        return ""
+    """Says how many type errors there are, and the command that fixes them."""
     try:
         checker = find_checker(start.root, start.place.environment)
         start.report_status(f"checking the types with {checker.name} ({checker.configuration})")

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from executions import execute
+from greenloop.api.testing import find_others
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.core.target_kinds import TargetStart, find_target_kind
 from greenloop.plugins.types import target
 from greenloop.plugins.types.problems import FILE
+from greenloop.project.settings import Settings
 from greenloop_sandbox import SandboxSpec
 from greenloop_sandbox.records import Environment
 from scripted_session import ScriptedSession
@@ -105,6 +108,14 @@ async def test_what_cannot_be_a_target(start, text, options, error, told):
 )
 async def test_the_first_error_is_named_with_the_command(start, options, told):
     assert await target.describe(start("", **options)) == told
+
+
+async def test_no_sandbox_is_opened_in_a_project_without_a_checker(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    settings = replace(Settings(), sandbox=replace(Settings().sandbox, kind="none"))  # which would be refused
+    assert await find_others(tmp_path, settings=settings) == ""
+    (tmp_path / "mypy.ini").write_text("[mypy]\n")
+    assert target.is_configured(tmp_path)
 
 
 @pytest.mark.parametrize("text", ["m.py:5", "tests/test_m.py::test_a", "C:\\m.py", "C:/m.py:3", "nokind:m.py", "a::b"])
