@@ -16,7 +16,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from greenloop.project.syntax.unwritten import unwritten_functions
+from greenloop.project.syntax.definitions import unwritten_functions
 from greenloop_lab.bench import tasks
 from greenloop_lab.bench.tasks import Task
 

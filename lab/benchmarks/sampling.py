@@ -23,13 +23,12 @@ from recorded_server import Sample, Samples, read_samples
 from greenloop.core.election import elect_nearest
 from greenloop.core.fingerprint import fingerprint
 from greenloop.core.records.attempt import Attempt, Draft, Move
-from greenloop.core.records.model import Reply, Role
+from greenloop.core.records.model import Reply, Role, Room, Usage
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
-from greenloop.core.records.usage import Room, Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.search import ladder
-from greenloop.engine.loop import attempt_steps
+from greenloop.engine.loop import candidate_runs
 from greenloop.engine.presets import find_preset
 from greenloop_lab.bench import mbpp
 from greenloop_lab.bench.reporting.figures import wilson
@@ -66,7 +65,7 @@ def read_programs(problem: Problem, rows: Sequence[Sample]) -> Programs:
 def read(problem: Problem, draft: Draft, attempts: Sequence[Attempt], row: Sample) -> Attempt:
     usage = Usage(prompt_tokens=row["prompt_tokens"], completion_tokens=row["completion_tokens"])
     reply = Reply(text=row["answer"], usage=usage, model="recorded")
-    return attempt_steps.read_answer(problem, len(attempts), draft, attempts, reply).attempt
+    return candidate_runs.read_answer(problem, len(attempts), draft, attempts, reply).attempt
 
 
 def climb(problem: Problem, programs: Programs, samples: Samples, task: str, slots: int, most: int) -> Counter[str]:
@@ -77,7 +76,7 @@ def climb(problem: Problem, programs: Programs, samples: Samples, task: str, slo
         for draft in drafts:
             row = samples.take(task, draft.temperature, len(attempts))
             attempt = read(problem, draft, attempts, row)
-            attempt = attempt_steps.check_candidate(problem, attempt, attempts, lambda _event: None)
+            attempt = candidate_runs.check_candidate(problem, attempt, attempts, lambda _event: None)
             if attempt.candidate and not attempt.finding:
                 known = programs.get(fingerprint(problem, attempt.candidate))
                 attempt = replace(attempt, verdict=PASSED if known and known["status"] == "passed" else FAILED)

@@ -20,11 +20,10 @@ from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.ports import calls_tools, context
 from greenloop.core.records.attempt import Attempt, Candidate, Draft, FeedbackNote, Move
 from greenloop.core.records.goal import Goal
-from greenloop.core.records.model import ChatRequest, Message, ModelKind, Role, ToolSpec
+from greenloop.core.records.model import ChatRequest, Estimate, Message, ModelKind, Quantiles, Role, ToolSpec, Usage
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
-from greenloop.core.records.usage import Estimate, Quantiles, Usage
 from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
 from greenloop.core.text.json_codec import to_json
 from greenloop.lsp import process_end

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.records.attempt import Attempt, Candidate
+from greenloop.core.records.model import Usage
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
 from greenloop.core.records.spec import Case, Region, Spec
-from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.engine.history.provenance import current_basis
 from greenloop.engine.history.store import History

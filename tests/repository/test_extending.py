@@ -20,11 +20,10 @@ from greenloop.core.budget import Ledger
 from greenloop.core.events import Started
 from greenloop.core.ports import NoUser, Tools
 from greenloop.core.records.attempt import Attempt, Finding, Move
-from greenloop.core.records.model import ChatRequest, Reply, ToolCall
+from greenloop.core.records.model import Budget, ChatRequest, Reply, ToolCall, Usage
 from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
-from greenloop.core.records.usage import Budget, Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.engine import presets

@@ -12,11 +12,10 @@ from lsprotocol import types as lsp
 from greenloop.api import events_json
 from greenloop.core.events import Checked, Looked, Planned, Proposed, Specified, Started, Tested
 from greenloop.core.records.attempt import Attempt, Draft, Look, Move
-from greenloop.core.records.model import ModelKind, Role, ToolCall
+from greenloop.core.records.model import ModelKind, Role, ToolCall, Usage
 from greenloop.core.records.outcome import Evidence, Noticed, Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
-from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
 from greenloop.core.text.json_codec import to_json
 from greenloop.lsp.connection import messages

@@ -5,8 +5,7 @@ import re
 
 from chaos_engine import VALUE, Dice
 from greenloop.api import engine as real_engine
-from greenloop.core.records.model import Reply
-from greenloop.core.records.usage import Usage
+from greenloop.core.records.model import Reply, Usage
 from greenloop.engine.testing import run_tests
 
 

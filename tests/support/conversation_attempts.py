@@ -6,8 +6,7 @@ import json
 from typing import Any
 
 from greenloop.core.records.attempt import Attempt, Draft, Look, Move
-from greenloop.core.records.model import Role, ToolCall
-from greenloop.core.records.usage import Usage
+from greenloop.core.records.model import Role, ToolCall, Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop_sandbox import CaseResult
 

@@ -7,8 +7,7 @@ import random
 from double_problem import PROBLEM, failing_verdict, judge_files
 from greenloop.core.ports import NoUser, Tools
 from greenloop.core.records.attempt import Attempt, Candidate
-from greenloop.core.records.model import Reply
-from greenloop.core.records.usage import Usage
+from greenloop.core.records.model import Reply, Usage
 
 REGION = PROBLEM.regions[0]
 BASELINE = Attempt(number=0, verdict=failing_verdict(), error_class="NotImplementedError")

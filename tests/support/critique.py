@@ -8,10 +8,9 @@ from pathlib import Path
 
 from greenloop.core.ports import NoUser, Tools
 from greenloop.core.records.attempt import Attempt, Candidate
-from greenloop.core.records.model import ChatRequest, Reply
+from greenloop.core.records.model import ChatRequest, Reply, Usage
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
-from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
 from greenloop_sandbox import CaseResult, Failure, Frame
 

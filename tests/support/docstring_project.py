@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from greenloop.core.events import Specified, Tested
-from greenloop.core.records.model import ChatRequest, Reply, Role
+from greenloop.core.records.model import ChatRequest, Reply, Role, Usage
 from greenloop.core.records.outcome import Outcome
-from greenloop.core.records.usage import Usage
 from greenloop.engine import refine
 from greenloop.project import configuration
 

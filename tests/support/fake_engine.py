@@ -13,11 +13,10 @@ import pytest
 from greenloop.api import testing
 from greenloop.core.events import Checked, Event, Finished, Looked, Planned, Proposed, Started, Tested, Token
 from greenloop.core.records.attempt import Attempt, Draft, Move
-from greenloop.core.records.model import Role
+from greenloop.core.records.model import Role, Usage
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
-from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
 from greenloop.engine import after_run, refine
 from greenloop.engine.history.store import History

@@ -9,8 +9,7 @@ from critic_answers import BASELINE, attempt
 from double_problem import PROBLEM
 from greenloop.core.ports import NoUser, Tools
 from greenloop.core.records.attempt import Attempt, Draft, Move
-from greenloop.core.records.model import ChatRequest, Reply, Role
-from greenloop.core.records.usage import Usage
+from greenloop.core.records.model import ChatRequest, Reply, Role, Usage
 
 PLAN = "1. result holds x\n2. result holds twice x\n3. return result"
 

@@ -6,12 +6,11 @@ from dataclasses import dataclass, field, replace
 
 from double_problem import HALF, PROBLEM, STUB, judge_files, make_answer
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.model import ChatRequest, Reply
+from greenloop.core.records.model import ChatRequest, Reply, Usage
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates.answers import parse_answer
-from greenloop.engine.loop.attempt_steps import with_verdict
+from greenloop.engine.loop.candidate_runs import with_verdict
 from spec_problem import make_tools
 
 

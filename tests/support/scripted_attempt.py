@@ -2,8 +2,7 @@
 
 from greenloop.core.events import Checked, Planned, Proposed, Tested, Token
 from greenloop.core.records.attempt import Attempt, Candidate, Draft, Move
-from greenloop.core.records.model import Role
-from greenloop.core.records.usage import Usage
+from greenloop.core.records.model import Role, Usage
 from greenloop.core.records.verdict import Status
 
 ERRORS = {Status.PASSED: "", Status.TAMPERED: "Tampered"}

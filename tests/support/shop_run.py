@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from greenloop.core.records.attempt import Attempt, Move
-from greenloop.core.records.model import ChatRequest, Reply, ToolCall
+from greenloop.core.records.model import ChatRequest, Reply, ToolCall, Usage
 from greenloop.core.records.outcome import Outcome
-from greenloop.core.records.usage import Usage
 from greenloop.core.text.tokens import estimate_messages, estimate_tokens
 from greenloop.engine import refine
 from greenloop.project import configuration

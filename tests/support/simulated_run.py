@@ -14,10 +14,9 @@ from greenloop.core.deadline import Deadline
 from greenloop.core.events import Planned, Started
 from greenloop.core.ports import NoUser
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.model import ChatRequest, Reply, Role
+from greenloop.core.records.model import ChatRequest, Reply, Role, Usage
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.usage import Usage
 from greenloop.core.run_state import Baseline
 from greenloop.engine.loop import loop
 from greenloop.engine.model_calls import ModelCalls

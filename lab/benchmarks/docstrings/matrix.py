@@ -18,13 +18,12 @@ from benchmarks.docstrings.case_runner import NEVER, PASSED
 from benchmarks.docstrings.task import Docstring
 from greenloop.core.compose import compose
 from greenloop.core.records.attempt import Attempt, Draft, Move
-from greenloop.core.records.model import Reply, Role
+from greenloop.core.records.model import Reply, Role, Usage
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Spec
-from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates.checks.gate import check
-from greenloop.engine.loop.attempt_steps import read_answer
+from greenloop.engine.loop.candidate_runs import read_answer
 from greenloop.project import sources
 from greenloop.specs.kinds import designer
 from greenloop.specs.kinds._stub_view import build_stub_view

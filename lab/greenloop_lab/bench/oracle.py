@@ -16,8 +16,7 @@ from itertools import chain
 from greenloop.core.python.assignments import find_assignments
 from greenloop.core.python.ast_source import FUNCTIONS, Fragment, find_definitions, parse_module, start_line
 from greenloop.core.python.names import bound_names, free_names
-from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
-from greenloop.core.records.usage import Usage
+from greenloop.core.records.model import ChatRequest, InfillRequest, Reply, Usage
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.core.text.tokens import estimate_messages, estimate_tokens
 from greenloop.drafting.infill import OMITTED

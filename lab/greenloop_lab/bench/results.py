@@ -17,10 +17,10 @@ from greenloop.core.compose import compose
 from greenloop.core.election import CHEAP, WITHOUT_MODEL, count_asked
 from greenloop.core.errors import UsageError
 from greenloop.core.records.attempt import Attempt, Move
+from greenloop.core.records.model import Usage
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
-from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.text.diff import count_changed_lines
 from greenloop.project import settings as setting_table

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from greenloop.core.compose import region_text
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.shown_attempts import answer_of, fenced
+from greenloop.drafting.prompt import answer_of, fenced
 
 NAMED = 12  # cases that an attempt passes; more are counted
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from greenloop.project.syntax.unwritten import unwritten_functions
+from greenloop.project.syntax.definitions import unwritten_functions
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from benchmarks.fill import SKELETONS, find_class, find_tests, make_task, read_modules

@@ -9,8 +9,7 @@ from dataclasses import replace
 import pytest
 
 from greenloop.core.errors import GreenloopError, UsageError
-from greenloop.core.records.model import Reply
-from greenloop.core.records.usage import Usage
+from greenloop.core.records.model import Reply, Usage
 from greenloop.project import configuration
 from greenloop_lab.bench import mbpp, plans, results
 from greenloop_lab.bench.hidden_tests import Judge

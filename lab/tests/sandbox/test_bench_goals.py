@@ -9,8 +9,7 @@ import pytest
 
 from greenloop.core.errors import UsageError
 from greenloop.core.records.goal import Goal
-from greenloop.core.records.model import Reply
-from greenloop.core.records.usage import Usage
+from greenloop.core.records.model import Reply, Usage
 from greenloop_lab.bench import hidden_tests, plans
 from greenloop_lab.bench.reporting.figures import compare_pairs, compute_figures
 from greenloop_lab.bench.results import BROKEN

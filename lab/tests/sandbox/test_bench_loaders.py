@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from greenloop.core.records.model import Reply
-from greenloop.core.records.usage import Usage
+from greenloop.core.records.model import Reply, Usage
 from greenloop_lab.bench import plans, sources
 from greenloop_lab.bench.reporting.figures import compute_figures
 from greenloop_lab.bench.results import BROKEN

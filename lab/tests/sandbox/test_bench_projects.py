@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.errors import UsageError
-from greenloop.core.records.model import Reply, Role
-from greenloop.core.records.usage import Usage
+from greenloop.core.records.model import Reply, Role, Usage
 from greenloop_lab.bench import mbpp, plans, projects, sources, tasks
 from greenloop_lab.bench.mutation import mutate_project
 from greenloop_lab.bench.mutation.mutate_project import MutantRequest

@@ -7,8 +7,7 @@ import json
 import pytest
 
 from greenloop.cli.main import main
-from greenloop.core.records.model import Reply, Role
-from greenloop.core.records.usage import Usage
+from greenloop.core.records.model import Reply, Role, Usage
 from greenloop.models import roles
 from greenloop.project import configuration, templates
 from greenloop.project.settings import LadderSettings

@@ -13,10 +13,9 @@ import pytest
 from containers import place
 from greenloop.core.compose import compose
 from greenloop.core.records.attempt import Attempt, Candidate
-from greenloop.core.records.model import Reply
+from greenloop.core.records.model import Reply, Usage
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
-from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.verdict import judge
 from greenloop.project.settings import SandboxSettings

@@ -24,9 +24,9 @@ from greenloop.core.events import (
     Token,
 )
 from greenloop.core.records.attempt import Attempt, Look
+from greenloop.core.records.model import Estimate, Quantiles, Usage
 from greenloop.core.records.outcome import Evidence, Noticed, Outcome, StopReason, Verified
 from greenloop.core.records.spec import Case, Region
-from greenloop.core.records.usage import Estimate, Quantiles, Usage
 from greenloop.core.requirements import show
 from greenloop.core.summary import changed_regions, count_candidates
 from greenloop.core.text.diff import diff_files

@@ -7,7 +7,7 @@ from pathlib import Path
 from greenloop.core.records.spec import Region, Spec
 from greenloop.project import sources
 from greenloop.specs import stored_tests
-from greenloop.specs.stored_files import stored_path
+from greenloop.specs.edited_tests import stored_path
 from greenloop.specs.stored_tests import StoredTests, load, struck_lines
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from greenloop.core.errors import ModelError, UsageError
 from greenloop.core.ports import Model
 from greenloop.core.text.redact import clean_for_display
-from greenloop.models import default_model, known_providers, roles
+from greenloop.models import default_model, known_models, roles
 from greenloop.models.default_model import available_keys
 from greenloop.models.local_models import find_local_models, require_local_models
 from greenloop.models.provider_errors import TOO_LONG
@@ -44,7 +44,7 @@ async def check_models(settings: Settings) -> None:
 def require_keys(settings: Settings) -> None:
     """Raises `ModelError` for a known provider whose key is missing; other names are checked when a run begins."""
     for name in sorted(named_models(settings) - {EDITOR}):
-        if known_providers.find_provider(name):
+        if known_models.find_provider(name):
             roles.check_model(name, settings, needs_key=True)
 
 

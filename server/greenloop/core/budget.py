@@ -11,9 +11,8 @@ import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
-from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
+from greenloop.core.records.model import Budget, ChatRequest, InfillRequest, Reply, Usage
 from greenloop.core.records.outcome import StopReason
-from greenloop.core.records.usage import Budget, Usage
 from greenloop.core.text.tokens import count_message
 
 Request = ChatRequest | InfillRequest

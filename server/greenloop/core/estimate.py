@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from greenloop.core.records.usage import Estimate, PastRun, Quantiles
+from greenloop.core.records.model import Estimate, PastRun, Quantiles
 
 ENOUGH_RUNS = 5  # similar runs; with fewer, the estimate is made from the prompt
 ENOUGH_FOR_SOLVED_SHARE = 20  # similar runs; with fewer, the share of solved ones is not shown

@@ -8,11 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from greenloop.core.records.attempt import Attempt, Draft, Look
-from greenloop.core.records.model import ModelKind
+from greenloop.core.records.model import Estimate, ModelKind, Usage
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Spec
-from greenloop.core.records.usage import Estimate, Usage
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,10 +15,10 @@ from greenloop.core.budget import Ledger
 from greenloop.core.deadline import Deadline
 from greenloop.core.election import count_asked
 from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.model import Budget, Usage
 from greenloop.core.records.outcome import Evidence
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
-from greenloop.core.records.usage import Budget, Usage
 from greenloop.core.requirements import Requirement
 from greenloop_sandbox import Limits
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from greenloop.core.records.attempt import Attempt, Move
+from greenloop.core.records.model import Usage
 from greenloop.core.records.outcome import Evidence, Outcome, Verified
 from greenloop.core.records.spec import USER_PROVENANCES, Provenance, Region
-from greenloop.core.records.usage import Usage
 
 # Tests that are not the user's own.
 GENERATED_PROVENANCES = (Provenance.DESIGNED, Provenance.PROPERTY)

@@ -20,7 +20,7 @@ from greenloop.core.records.spec import Region
 from greenloop.core.text.block import cut_block
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.candidates.answers import code_blocks
-from greenloop.drafting.shown_attempts import fenced
+from greenloop.drafting.prompt import fenced
 
 NO_LINE = "EmptyHole"
 SHORT = 60  # lines of a region that is shown as a whole

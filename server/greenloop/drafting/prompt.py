@@ -16,8 +16,8 @@ from greenloop.core.python.stubs import is_unwritten
 from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Message
 from greenloop.core.records.problem import Excerpt, Problem
+from greenloop.core.records.spec import Region
 from greenloop.core.text.tokens import Count, estimate_tokens, max_characters, truncate
-from greenloop.drafting.shown_attempts import answer_of, fenced, render_attempts
 
 ESSENTIAL = 0.9  # excerpts of at least this value are shortened, never left out: the code and its tests
 KINDS = 8  # of earlier failures that the prompt lists
@@ -210,3 +210,35 @@ def adapt_templates(templates: Mapping[str, str], edit_format: Mapping[str, str]
         instructions = templates[name].strip().rpartition("\n\n")[0]
         adapted[name] = f"{instructions}\n\n{edit_format['answer']}".strip()
     return adapted
+
+
+# -- the attempts that a prompt shows ---------------------------------------------------------------------------------
+
+
+def answer_of(problem: Problem, attempt: Attempt, without: Sequence[Region] = ()) -> str:
+    """The attempt's code as a fenced block, without the prose around it and these regions; an unreadable answer
+    unchanged.
+    """
+    if attempt.candidate is None:
+        return attempt.answer or fenced("\n".join(region_text(problem, region) for region in problem.regions))
+    pieces = [*attempt.candidate.imports, *attempt.candidate.helpers]
+    texts = attempt.candidate.texts
+    shown = sorted({*texts} - {*without}, key=lambda region: (region.path, region.start))
+    pieces += [texts[region].strip("\n") for region in shown]
+    return fenced("\n\n".join(pieces))
+
+
+def fenced(text: str, language: str = "python") -> str:
+    """The text in a Markdown fence that is longer than any run of backticks in it."""
+    ticks = "```"
+    while ticks in text:
+        ticks += "`"
+    return f"{ticks}{language}\n{text.rstrip()}\n{ticks}"
+
+
+def render_attempts(problem: Problem, attempts: Sequence[Attempt], without: Sequence[Region] = ()) -> str:
+    """The attempts' code, each below the number of tests that it passed; `without` regions that are to be written."""
+    return "\n\n".join(
+        f"{attempt.verdict.passed} of {attempt.verdict.total} tests passed:\n{answer_of(problem, attempt, without)}"
+        for attempt in attempts
+    )

@@ -15,9 +15,18 @@ from greenloop.core import registry
 from greenloop.core.budget import Ledger, Request, ask_within_budget
 from greenloop.core.ports import Infiller, Model, Tools, context, slots
 from greenloop.core.records.attempt import Attempt, Draft, Finding, Move, Sent
-from greenloop.core.records.model import ChatRequest, InfillRequest, Message, ModelKind, Reply, Role, ToolSpec
+from greenloop.core.records.model import (
+    Budget,
+    ChatRequest,
+    InfillRequest,
+    Message,
+    ModelKind,
+    Reply,
+    Role,
+    ToolSpec,
+    Usage,
+)
 from greenloop.core.records.problem import Excerpt, Problem
-from greenloop.core.records.usage import Budget, Usage
 from greenloop.core.text.redact import redact
 from greenloop.core.text.tokens import estimate_tokens
 from greenloop.drafting.infill import as_chat, infill_request

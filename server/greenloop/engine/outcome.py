@@ -12,10 +12,10 @@ from greenloop.core.compose import before_after
 from greenloop.core.election import best_attempt
 from greenloop.core.errors import BaselineChangedError, GreenloopError, ModelError
 from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.model import Usage
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import USER_PROVENANCES
-from greenloop.core.records.usage import Usage
 from greenloop.core.run_state import Baseline, RunState
 from greenloop.core.summary import total_usage, verification_level
 from greenloop.drafting.candidates.checks import hardcoding

@@ -21,11 +21,10 @@ from greenloop.core.estimate import EMBEDDED, estimate_run
 from greenloop.core.events import Event, Offered, Specified, Started, Tested
 from greenloop.core.ports import Model, Tools, User, slots
 from greenloop.core.records.attempt import Attempt, Candidate, Draft, Move
-from greenloop.core.records.model import ChatRequest, InfillRequest, ModelKind, Reply, Role
+from greenloop.core.records.model import ChatRequest, Estimate, InfillRequest, ModelKind, PastRun, Reply, Role, Room
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Spec
-from greenloop.core.records.usage import Estimate, PastRun, Room
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import Baseline, RunState
 from greenloop.drafting.candidates.answers.changed_regions import with_file
@@ -40,7 +39,7 @@ from greenloop.engine.history.rows import store_problem
 from greenloop.engine.history.store import History
 from greenloop.engine.history.unsolved_run import UnsolvedRun
 from greenloop.engine.loop import loop
-from greenloop.engine.loop.attempt_steps import read_answer
+from greenloop.engine.loop.candidate_runs import read_answer
 from greenloop.engine.loop.parts import Parts, Rank, keep_order
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.outcome import OutcomeBuilder, build_stopped, stop_reason, with_withdrawn

@@ -12,12 +12,12 @@ from greenloop.core.errors import BaselineChangedError
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.run_state import RunState
 from greenloop.engine.history import provenance
-from greenloop.engine.loop.attempt_steps import Files
 from greenloop.engine.timing import Stopwatch, TimedSession
 from greenloop.localize.context import BaselineContext
 from greenloop.project import workspace
 from greenloop.project.environment import interpreters
 from greenloop.verdict import persist_tests
+from greenloop.verdict.case_runs import Files
 from greenloop_sandbox import Sandbox, Session
 
 

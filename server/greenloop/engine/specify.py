@@ -20,13 +20,13 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import USER_PROVENANCES, Provenance, Region, Spec, TargetKind
 from greenloop.core.records.verdict import Verdict
 from greenloop.core.run_state import Baseline, RunState
-from greenloop.engine.loop.attempt_steps import Files
 from greenloop.engine.requirements import Requirements
 from greenloop.localize.context import BaselineContext, build_baseline, fault_baseline, passing_baseline
 from greenloop.localize.regions import is_unwritten
 from greenloop.project.sources import file_patterns, import_name_in_tests
 from greenloop.specs import stored_tests, voting
 from greenloop.specs.voting import Voting
+from greenloop.verdict.case_runs import Files
 from greenloop_sandbox import case_results
 
 AreWeak = Callable[[Problem, Spec], Awaitable[bool]]

@@ -15,8 +15,7 @@ from greenloop.core.reach import ALL_CASES, Reach
 from greenloop.core.records.problem import DataFile
 from greenloop.core.text.diff import split_lines
 from greenloop.project.editable import why_not_editable
-from greenloop.project.expected_results import find_role
-from greenloop.project.revisions.judging import EXPECTED
+from greenloop.project.revisions.judging import EXPECTED, find_role
 from greenloop.project.sources import is_trusted
 from greenloop_sandbox import Failure
 

@@ -23,8 +23,7 @@ from greenloop.localize.evidence import CoverageEvidence, gather_evidence
 from greenloop.localize.findings import gather_findings, with_siblings
 from greenloop.localize.measuring import Measurement, is_cut_short
 from greenloop.localize.missing import unwritten
-from greenloop.localize.ranking import find_reasons
-from greenloop.localize.recent_changes import find_touched
+from greenloop.localize.ranking import find_reasons, find_touched
 from greenloop.localize.related_tests import RelatedTestsRun, run_related_tests
 from greenloop.localize.target_run import measure_rest, run_with_stubs, trace_statements, with_suspicion
 from greenloop.localize.unreached import importable

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
 
+from greenloop.core.errors import GreenloopError
 from greenloop.core.records.spec import Region
+from greenloop.core.text.diff import diff_hunks, with_plain_ends
+from greenloop.core.text.encoding import decode
 from greenloop.localize import signals
 from greenloop.localize.evidence import CoverageEvidence
 from greenloop.localize.measuring import CUT_SHORT
+from greenloop.project.revisions.git import Repository
 
 Signal = Callable[[CoverageEvidence], Mapping[Region, float]]
 
@@ -84,3 +89,43 @@ def _place_in_traceback(evidence: CoverageEvidence, region: Region, position: in
         evidence.region_of(frame.path, frame.line) == region for failure in ends for frame in failure.frames
     )
     return "called what raised the exception" if is_on_the_way else "named by the failure"
+
+
+# -- functions touched since the last commit --------------------------------------------------------------------------
+
+
+MOST_FILES = 20
+
+
+def find_touched(root: Path, texts: Mapping[str, str], suspects: Collection[Region]) -> frozenset[Region]:
+    """Returns the suspects whose lines in `texts`, the user's by path, differ from the last commit."""
+    try:
+        repository = Repository.find(root)
+        commit = repository.commit("HEAD")
+    except GreenloopError:
+        return frozenset()
+    touched: set[Region] = set()
+    for path in list(texts)[:MOST_FILES]:
+        lines = _changed_lines(_committed_text(repository, commit, path), texts[path])
+        touched |= {each for each in suspects if each.path == path and lines & {*range(each.start, each.end + 1)}}
+    return frozenset(touched)
+
+
+def _committed_text(repository: Repository, commit: str, path: str) -> str:
+    """The text of the last commit; empty for a file that it does not have, or not as text."""
+    try:
+        decoded = decode(repository.output("cat-file", "blob", f"{commit}:./{path}"))
+    except GreenloopError:
+        return ""
+    return decoded[0] if decoded else ""
+
+
+def _changed_lines(before: str, after: str) -> set[int]:
+    """The lines of the new text, from 1, that are new, or next to which lines are gone."""
+    found: set[int] = set()
+    shift = 0
+    for hunk in diff_hunks(with_plain_ends(before), with_plain_ends(after)):
+        first = hunk.start + shift + 1
+        found |= {*range(first, first + len(hunk.lines))} or {first - 1, first}
+        shift += len(hunk.lines) - (hunk.end - hunk.start)
+    return found

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 
 from greenloop.core.errors import ModelError, UsageError
 from greenloop.models import known_models
-from greenloop.models.known_providers import ADDRESSES, asks_directly, find_provider, key_variables, providers
+from greenloop.models.known_models import ADDRESSES, asks_directly, find_provider, key_variables, providers
 from greenloop.project.environment.installation import extra_command
 from greenloop.project.settings import ApiSettings, Settings
 

@@ -17,8 +17,7 @@ from typing import Any
 from greenloop.core.ports import Infiller, Model, calls_tools, context, slots
 from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
 from greenloop.models.kinds import kind_of
-from greenloop.models.providers.replay import request_key
-from greenloop.models.recorded import REQUEST_SETTINGS, key_fields
+from greenloop.models.providers.replay import REQUEST_SETTINGS, key_fields, request_key
 from greenloop.project.settings import Settings, get, keys
 
 

@@ -14,8 +14,7 @@ from greenloop.core.records.spec import Target, TargetKind
 from greenloop.core.text.similar import similar
 from greenloop.project.sources import is_test_file as is_test_file  # noqa: PLC0414 - part of this module's interface
 from greenloop.project.syntax import definitions
-from greenloop.project.syntax.definitions import Definition, Outline
-from greenloop.project.syntax.unwritten import unwritten_functions
+from greenloop.project.syntax.definitions import Definition, Outline, unwritten_functions
 from greenloop.project.test_naming import DEFAULT_NAMES, NamingRules, is_stray, is_test, may_be_test
 
 

@@ -13,7 +13,7 @@ from greenloop.core.records.spec import Target, TargetKind
 from greenloop.project import sources
 from greenloop.project.sources import is_test_file
 from greenloop.project.syntax import definitions
-from greenloop.project.syntax.unwritten import unwritten_functions
+from greenloop.project.syntax.definitions import unwritten_functions
 from greenloop.project.targets import find_target, list_targets, nearest_names, split_params, target_at
 from greenloop.project.test_naming import NamingRules, read_names
 

@@ -18,7 +18,7 @@ from greenloop.core.generated_tests import Check, build_test_file, generated_pat
 from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.core.text.json_codec import from_json, to_json
 from greenloop.project.syntax import definitions
-from greenloop.specs import stored_files
+from greenloop.specs import edited_tests
 from greenloop.specs.edited_tests import EditedTest, UnreadableTestsError, list_tests, read, render, without_struck
 
 CONFIRMED = "confirmed"  # the kind of generated tests that the user confirmed or wrote
@@ -75,18 +75,18 @@ class StoredTests:
 
 def load(root: Path, region: Region, text: str) -> StoredTests:
     """Loads the tests of a function; `text` is its source file. Never raises for the contents of the stored files."""
-    file = stored_files.stored_path(root, region.path, region.qualname)
+    file = edited_tests.stored_path(root, region.path, region.qualname)
     digest = _digest(text, region)
     empty = StoredTests(path=file, region=region, digest=digest)
     try:
-        file_text = stored_files.read_text(file)
+        file_text = edited_tests.read_text(file)
     except OSError as error:
         return replace(empty, messages=(f"{file} cannot be read ({error.strerror}).",), readable=False)
     if file_text is None:
         return empty
     record = _read_record(file)
     if record is not None and record.digest != digest:
-        moved_to = stored_files.set_aside(file)
+        moved_to = edited_tests.set_aside(file)
         message = (
             f"The signature or docstring of {region.qualname} has changed; its old tests were moved to {moved_to}."
         )
@@ -132,27 +132,27 @@ def update(root: Path, region: Region, text: str, spec: Spec, module: str) -> tu
 
     It starts from the tests last written: the user's edits in the meantime count from the next run on.
     """
-    path, digest = stored_files.stored_path(root, region.path, region.qualname), _digest(text, region)
+    path, digest = edited_tests.stored_path(root, region.path, region.qualname), _digest(text, region)
     record = _read_record(path)
     if record is None or record.digest != digest:
         return save(load(root, region, text), spec, module).messages
     try:
-        file_text = stored_files.read_text(path)
+        file_text = edited_tests.read_text(path)
     except OSError as error:
         return (f"{path} cannot be read ({error.strerror}).",)
-    is_unchanged = file_text is not None and stored_files.sha(file_text) == record.sha
+    is_unchanged = file_text is not None and edited_tests.sha(file_text) == record.sha
     stored = StoredTests(path=path, region=region, digest=digest, file_text=file_text, readable=is_unchanged)
     return save(_as_written(stored, record), spec, module).messages
 
 
 def _write(stored: StoredTests, tests: Sequence[EditedTest], other_tests: Sequence[str], module: str) -> StoredTests:
-    current = stored_files.read_text(stored.path)
+    current = edited_tests.read_text(stored.path)
     if current != stored.file_text or not stored.readable:
         record = _read_record(stored.path) or _Record(digest=stored.digest)
         recorded_forms = {test.form for test in record.tests}
         record = replace(record, pending=tuple(test for test in stored.user_tests if test.form not in recorded_forms))
         if current is not None:
-            stored_files.write_atomically(stored_files.record_path(stored.path), json.dumps(to_json(record)))
+            edited_tests.write_atomically(edited_tests.record_path(stored.path), json.dumps(to_json(record)))
         return stored
     if not tests and current is None:
         return stored
@@ -160,17 +160,17 @@ def _write(stored: StoredTests, tests: Sequence[EditedTest], other_tests: Sequen
         folder.mkdir(mode=0o700, exist_ok=True)
     text = render(tests, stored.region, module, other_tests)
     # The record first: tests that it does not list would count as the user's.
-    record = _Record(digest=stored.digest, sha=stored_files.sha(text), tests=tuple(tests), struck=stored.struck)
-    stored_files.write_atomically(stored_files.record_path(stored.path), json.dumps(to_json(record)))
-    stored_files.write_atomically(stored.path, text)
-    stored_files.prune(stored.path.parent)
+    record = _Record(digest=stored.digest, sha=edited_tests.sha(text), tests=tuple(tests), struck=stored.struck)
+    edited_tests.write_atomically(edited_tests.record_path(stored.path), json.dumps(to_json(record)))
+    edited_tests.write_atomically(stored.path, text)
+    edited_tests.prune(stored.path.parent)
     return replace(stored, file_text=text)
 
 
 def struck_lines(root: Path, path: str, qualname: str) -> tuple[str, ...]:
     """The lines that show what the user struck out, without checking whether the function changed."""
     with contextlib.suppress(OSError):
-        record = _read_record(stored_files.stored_path(root, path, qualname))
+        record = _read_record(edited_tests.stored_path(root, path, qualname))
         return tuple(record.struck.values()) if record else ()
     return ()
 
@@ -237,15 +237,15 @@ def _digest(text: str, region: Region) -> str:
     """Hashes what the function should do: its header and docstring, regardless of layout."""
     definition = definitions.find_by_qualname(definitions.find_definitions(text), region.qualname)
     if definition is None:
-        return stored_files.sha("")
+        return edited_tests.sha("")
     header = "".join(definitions.line_span(text, definition.name_line, definition.header_end).split())
     docstring = definitions.line_span(text, *definition.docstring) if definition.docstring else ""
-    return stored_files.sha("\n".join([header, *(row.strip() for row in docstring.strip().splitlines())]))
+    return edited_tests.sha("\n".join([header, *(row.strip() for row in docstring.strip().splitlines())]))
 
 
 def _read_record(file: Path) -> _Record | None:
     """Reads how the file was written; None where that is no longer known."""
     try:
-        return from_json(_Record, json.loads(stored_files.record_path(file).read_bytes()))
+        return from_json(_Record, json.loads(edited_tests.record_path(file).read_bytes()))
     except (OSError, ValueError):
         return None

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 
 from greenloop.core.election import WITHOUT_MODEL
 from greenloop.core.records.attempt import Attempt, Look
-from greenloop.core.records.model import NO_MODEL, ModelKind
-from greenloop.core.records.usage import Usage
+from greenloop.core.records.model import NO_MODEL, ModelKind, Usage
 
 RECORDED = ("scripted", "replay")  # models that are named with their file
 LOOKS = 8  # of one attempt that are listed

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from greenloop.core.records.model import Usage
 from greenloop.core.records.outcome import Difference, Evidence, Noticed, Outcome
-from greenloop.core.records.usage import Usage
 
 NAMED = 3  # tests
 

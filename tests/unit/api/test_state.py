@@ -6,8 +6,8 @@ from conversation_attempts import LOOKS
 from fake_engine import FakeEngine, attempt, solved
 from greenloop.api.state import SessionState
 from greenloop.core.events import Checked, Finished, Looked, Planned, Proposed, Specified, Token
+from greenloop.core.records.model import Usage
 from greenloop.core.records.spec import Spec
-from greenloop.core.records.usage import Usage
 
 
 def planned(number: int) -> Planned:

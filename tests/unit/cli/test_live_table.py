@@ -13,8 +13,7 @@ from fake_engine import CASE, FakeEngine, attempt, solved
 from greenloop.cli import render
 from greenloop.cli.live_table import Activity, LiveTable, PlainLines
 from greenloop.core.events import Checked, Finished, Looked, Planned, Proposed, Started, Tested, Token
-from greenloop.core.records.model import ModelKind
-from greenloop.core.records.usage import Estimate, Quantiles, Usage
+from greenloop.core.records.model import Estimate, ModelKind, Quantiles, Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.wording.attempt import attempt_result
 

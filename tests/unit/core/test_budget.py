@@ -7,9 +7,8 @@ import asyncio
 import pytest
 
 from greenloop.core.budget import BudgetExceededError, Ledger, ask_within_budget
-from greenloop.core.records.model import ChatRequest, Message, Reply
+from greenloop.core.records.model import Budget, ChatRequest, Message, Reply, Usage
 from greenloop.core.records.outcome import StopReason
-from greenloop.core.records.usage import Budget, Usage
 
 
 def request(text: str = "x" * 100, wanted: int = 500) -> ChatRequest:

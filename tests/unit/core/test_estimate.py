@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.estimate import ENOUGH_RUNS, estimate_run, format_estimate
-from greenloop.core.records.usage import Estimate, PastRun, Quantiles
+from greenloop.core.records.model import Estimate, PastRun, Quantiles
 
 RECORDED = Path(__file__).parent / "recordings" / "runs.jsonl"
 

@@ -8,9 +8,8 @@ import pytest
 
 from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.goal import Goal
-from greenloop.core.records.model import Role
+from greenloop.core.records.model import Role, Usage
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
-from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.summary import fold_attempts, total_usage, verification_level
 from greenloop.core.text.json_codec import to_json

@@ -13,8 +13,7 @@ from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.text.tokens import estimate_tokens, truncate
-from greenloop.drafting.prompt import assemble, fit, list_failures
-from greenloop.drafting.shown_attempts import fenced
+from greenloop.drafting.prompt import assemble, fenced, fit, list_failures
 
 REGION = Region(path="m.py", qualname="f", start=1, end=2)
 PROBLEM = Problem(

@@ -13,8 +13,7 @@ from greenloop.core import registry
 from greenloop.core.errors import SettingsError
 from greenloop.core.ports import NoUser, Tools
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.model import ChatRequest, Message, Reply, Role
-from greenloop.core.records.usage import Usage
+from greenloop.core.records.model import ChatRequest, Message, Reply, Role, Usage
 from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
 from greenloop.drafting.feedback import cases, raw
 from greenloop.engine.feedback import Feedback

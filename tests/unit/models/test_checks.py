@@ -9,7 +9,7 @@ import pytest
 
 from greenloop.core.errors import ModelError
 from greenloop.models.checks import check, full_name, missing_key
-from greenloop.models.known_providers import ADDRESSES
+from greenloop.models.known_models import ADDRESSES
 from greenloop.project.settings import ApiSettings, Settings
 
 

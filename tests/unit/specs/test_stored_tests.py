@@ -11,7 +11,7 @@ import pytest
 from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.plugins.properties.kinds import properties
-from greenloop.specs import stored_files, stored_tests
+from greenloop.specs import edited_tests, stored_tests
 from greenloop.specs.edited_tests import LONGEST
 
 TEXT = 'def rle(text):\n    """Runs of `text` as (letter, length)."""\n    raise NotImplementedError\n'
@@ -256,7 +256,7 @@ def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path, state):
 
 def test_functions_of_one_name_have_files_of_their_own(tmp_path):
     names = {
-        stored_files.stored_path(tmp_path, path, name)
+        edited_tests.stored_path(tmp_path, path, name)
         for path, name in [
             ("a/b.py", "f"),
             ("a.b.py", "g"),
@@ -265,13 +265,13 @@ def test_functions_of_one_name_have_files_of_their_own(tmp_path):
             ("a/ö.py", "f"),
             ("x" * 300, "f"),
         ]
-    } | {stored_files.stored_path(tmp_path / "other", "a/b.py", "f")}
+    } | {edited_tests.stored_path(tmp_path / "other", "a/b.py", "f")}
     assert len(names) == 7
     assert all(len(path.name) < 150 for path in names)
 
 
 def test_their_number_is_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr(stored_files, "MAX_FUNCTIONS", 2)
+    monkeypatch.setattr(edited_tests, "MAX_FUNCTIONS", 2)
     for number, name in enumerate(["f", "g", "h"]):
         region = replace(REGION, qualname=name)
         text = TEXT.replace("rle", name)

@@ -9,8 +9,7 @@ import pytest
 from conversation_attempts import LOOKS, MANY_LOOKS, turn
 from fake_engine import attempt
 from greenloop.core.records.attempt import Draft, Move
-from greenloop.core.records.model import ModelKind, Role
-from greenloop.core.records.usage import Usage
+from greenloop.core.records.model import ModelKind, Role, Usage
 from greenloop.wording.model import describe_model, describe_questions, describe_tokens, list_looks
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from conversation_attempts import BLEMISH, turn
 from fake_engine import attempt, solved, unsolved
+from greenloop.core.records.model import Usage
 from greenloop.core.records.outcome import Difference, Evidence, Noticed, Survivor, Verified
-from greenloop.core.records.usage import Usage
 from greenloop.wording.notes import describe_withdrawn, list_notes
 from greenloop.wording.outcome import describe_related, summarize_solved
 

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from greenloop.core.ports import Tools
 from greenloop.core.python.ast_source import FUNCTIONS, parse_module
 from greenloop.core.records.attempt import Attempt, FeedbackNote
-from greenloop.core.records.model import Reply, Role
+from greenloop.core.records.model import Reply, Role, Usage
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case
-from greenloop.core.records.usage import Usage
 from greenloop.drafting.feedback._critic import LINE, ask
 from greenloop.drafting.feedback._value_diff import shorten
 from greenloop_lab.drafting.feedback._critic import FIELD, WORDS

@@ -17,8 +17,8 @@ from typing import Any
 from greenloop.core.ports import Tools
 from greenloop.core.python.ast_source import DEFINITIONS, walk_code
 from greenloop.core.records.attempt import Attempt, FeedbackNote
+from greenloop.core.records.model import Usage
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.usage import Usage
 from greenloop.drafting.feedback._failing_lines import Sources, attempt_sources
 from greenloop.drafting.feedback._value_diff import shorten
 from greenloop_sandbox import CaseResult, Failure, TestRun, case_results

@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass, field
 
 from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
+from greenloop.core.records.model import Usage
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.usage import Usage
 from greenloop.drafting.feedback._failing_lines import attempt_sources
 from greenloop.drafting.feedback._value_diff import shorten
 from greenloop_lab.drafting.feedback import runtime_trace

@@ -15,9 +15,9 @@ from greenloop.core.compose import compose
 from greenloop.core.ports import Tools
 from greenloop.core.python.ast_source import find_definitions, plain_name, statements_of
 from greenloop.core.records.attempt import Attempt, FeedbackNote
+from greenloop.core.records.model import Usage
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance
-from greenloop.core.records.usage import Usage
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.feedback._failing_lines import attempt_sources, failed_statement
 from greenloop.drafting.feedback._rejected_answers import describe_newest

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from greenloop.core.errors import ModelError
 from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
+from greenloop.core.records.model import Usage
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.usage import Usage
 from greenloop.drafting.feedback._critic import ask
 from greenloop.drafting.feedback._rejected_answers import describe_newest
 from greenloop.drafting.feedback.cases import failing_rows, list_cases

@@ -12,7 +12,7 @@ from greenloop.core.election import is_valid, rank
 from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.shown_attempts import render_attempts
+from greenloop.drafting.prompt import render_attempts
 from greenloop_lab.drafting.search._temperatures import sample_temperatures, spread_temperatures
 
 ROUND = 3

@@ -16,7 +16,7 @@ from greenloop.core.text.diff import split_lines
 from greenloop.core.text.written_calls import as_plain
 from greenloop.engine.history.rows import CUT_SHORT, StoredProblem, StoredRun
 from greenloop.engine.history.store import History
-from greenloop.engine.loop.attempt_steps import REPEATED
+from greenloop.engine.loop.candidate_runs import REPEATED
 from greenloop_lab.engine.history.trajectories import Message, Step, Trajectory
 
 SOURCE = "history"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from greenloop.core.records.spec import Region
-from greenloop.drafting.shown_attempts import fenced
+from greenloop.drafting.prompt import fenced
 from greenloop_lab.engine.history.trajectories import Message, Step, Trajectory
 
 

@@ -14,8 +14,7 @@ from greenloop.core.records.model import ChatRequest, Message, Reply, Role
 from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.text.tokens import Count, truncate
 from greenloop.drafting.feedback.cases import list_cases
-from greenloop.drafting.prompt import fit
-from greenloop.drafting.shown_attempts import answer_of
+from greenloop.drafting.prompt import answer_of, fit
 from greenloop.project.templates import part_template
 
 TOKENS = 40  # of an answer: numbers

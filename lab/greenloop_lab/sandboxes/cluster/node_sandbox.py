@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 
 from greenloop.core.errors import CannotVerifyError, GreenloopError
 from greenloop.project import sandbox_selection
-from greenloop.project.file_stamps import read_stamps
 from greenloop.project.settings import Settings
+from greenloop.project.snapshot import read_stamps
 from greenloop_lab.sandboxes.cluster.messages import Refusal, pack, unpack
 from greenloop_sandbox import SandboxSpec, Session, TestRun
 

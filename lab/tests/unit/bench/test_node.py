@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 
 from greenloop.core.errors import CannotVerifyError, GreenloopError, UsageError
-from greenloop.core.records.model import Reply
-from greenloop.core.records.usage import Usage
+from greenloop.core.records.model import Reply, Usage
 from greenloop.plugins.embedded import weights
 from greenloop_lab.bench import node, plans
 from greenloop_lab.bench.measure import Conditions, Measurement

@@ -9,8 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from greenloop.core.errors import CannotVerifyError, GreenloopError, UsageError
-from greenloop.core.records.model import Reply
-from greenloop.core.records.usage import Usage
+from greenloop.core.records.model import Reply, Usage
 from greenloop_lab.bench import node, on_ray, plans
 from greenloop_lab.bench.measure import Conditions
 from greenloop_lab.bench.on_ray import RayCluster, without

@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 
 from greenloop.core.ports import Infiller, slots
-from greenloop.core.records.model import ChatRequest, InfillRequest, Message, Reply, Role
-from greenloop.core.records.usage import Usage
+from greenloop.core.records.model import ChatRequest, InfillRequest, Message, Reply, Role, Usage
 from greenloop_lab.bench.recordings import Meter, Recordings, TaskAnswers, request_key, wrap_model
 
 

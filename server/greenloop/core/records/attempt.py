@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from greenloop.core.records.model import Message, Role, ToolCall
+from greenloop.core.records.model import Message, Role, ToolCall, Usage
 from greenloop.core.records.spec import Region
-from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import ErrorGroup, Verdict
 
 

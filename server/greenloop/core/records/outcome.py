@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.usage import Usage
+from greenloop.core.records.model import Usage
 
 LEAST_CHANGES = 5  # of fewer one-token changes no share is believed
 

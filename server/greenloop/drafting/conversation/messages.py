@@ -18,8 +18,8 @@ from greenloop.core.records.model import Message, ToolSpec
 from greenloop.core.records.problem import Problem
 from greenloop.core.text.diff import diff_files
 from greenloop.core.text.written_calls import MARK, as_plain
+from greenloop.drafting.prompt import fenced
 from greenloop.drafting.report.tracebacks import summarize_case
-from greenloop.drafting.shown_attempts import fenced
 
 NOTHING_NEW = "It was not accepted. Answer with other edits."
 MOST = 3  # changes that are shown, the best ones

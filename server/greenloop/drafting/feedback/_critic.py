@@ -10,7 +10,7 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.model import ChatRequest, Message, Reply, Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.text.tokens import estimate_tokens, truncate
-from greenloop.drafting.shown_attempts import answer_of
+from greenloop.drafting.prompt import answer_of
 from greenloop.project import templates
 
 ROOM = 800  # maximum tokens of one value of a question

@@ -15,8 +15,8 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status
 from greenloop.core.summary import CANNOT
 from greenloop.drafting.feedback._rejected_answers import ADVICE, rejection_sentence
+from greenloop.drafting.prompt import fenced
 from greenloop.drafting.report.tracebacks import FULL, SHORT, render_failure, summarize_case
-from greenloop.drafting.shown_attempts import fenced
 from greenloop_sandbox import CaseResult, Inspection
 from greenloop_sandbox.report.inspections import inspected_failures
 

@@ -13,6 +13,7 @@ from greenloop.core.records.spec import Case, Provenance, Region
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.core.text.tokens import Count
 from greenloop.drafting.context import tests
+from greenloop.drafting.prompt import fenced
 from greenloop.drafting.report import tracebacks
 from greenloop.drafting.report.shortening import (
     LONGEST_FUNCTION,
@@ -22,7 +23,6 @@ from greenloop.drafting.report.shortening import (
     without_other_cases,
 )
 from greenloop.drafting.report.tracebacks import FULL, SHORT, Detail, render_failure, summarize_case
-from greenloop.drafting.shown_attempts import fenced
 from greenloop_sandbox import CaseResult
 
 MOST_NAMED = 12  # suspects that are only named

@@ -12,8 +12,7 @@ from enum import StrEnum
 from greenloop.core.classify import failure_key
 from greenloop.core.election import is_valid, rank
 from greenloop.core.records.attempt import Attempt, Draft, Move
-from greenloop.core.records.model import Role
-from greenloop.core.records.usage import Room
+from greenloop.core.records.model import Role, Room
 from greenloop.core.records.verdict import ErrorGroup
 
 SAMPLE_TEMPERATURES = (0.6, 0.75, 0.9, 1.0)  # temperatures of the samples that follow a greedy answer

@@ -17,10 +17,9 @@ from greenloop.core.election import CHEAP, WITHOUT_MODEL, best_attempt, is_valid
 from greenloop.core.python.ast_source import parse_fragment
 from greenloop.core.python.stubs import is_unwritten
 from greenloop.core.records.attempt import Attempt, Draft, Mask, Move
-from greenloop.core.records.model import Role
+from greenloop.core.records.model import Role, Room
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
-from greenloop.core.records.usage import Room
 from greenloop.core.records.verdict import Verdict
 from greenloop.drafting.infill import insertion_masks, pair_masks, rank_masks
 from greenloop.drafting.search._filling import (

@@ -13,7 +13,7 @@ from typing import Any
 
 from greenloop.core.run_state import Baseline
 from greenloop.localize.context import BaselineContext
-from greenloop.project.file_stamps import read_stamps
+from greenloop.project.snapshot import read_stamps
 from greenloop_sandbox import SandboxPool
 
 LONGEST = 600.0  # seconds for which a baseline counts

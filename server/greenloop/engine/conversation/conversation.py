@@ -17,9 +17,8 @@ from greenloop.core.errors import ContextTooLongError
 from greenloop.core.events import Event, Looked, Planned, Proposed, Token
 from greenloop.core.ports import Model, RunTests, calls_tools
 from greenloop.core.records.attempt import Attempt, Draft, Look
-from greenloop.core.records.model import ChatRequest, Message, Reply
+from greenloop.core.records.model import ChatRequest, Message, Reply, Usage
 from greenloop.core.records.problem import Findings, Problem
-from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates.answers.file_edits import EditedFiles
 from greenloop.drafting.conversation.messages import build_messages, describe_tools, describe_tried
@@ -31,7 +30,7 @@ from greenloop.engine.model_calls import ModelCalls
 from greenloop.localize.context import BaselineContext
 from greenloop.project import templates
 from greenloop.project.editable import why_not_editable
-from greenloop.project.expected_results import find_role
+from greenloop.project.revisions.judging import find_role
 from greenloop.project.snapshot import Snapshot
 from greenloop_sandbox import Execution, Inspection, WatchedLines
 

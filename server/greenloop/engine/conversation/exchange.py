@@ -17,8 +17,7 @@ from typing import Any
 from greenloop.core import registry
 from greenloop.core.errors import GreenloopError
 from greenloop.core.records.attempt import Look
-from greenloop.core.records.model import ChatRequest, Message, Reply, ToolCall, ToolSpec
-from greenloop.core.records.usage import Usage
+from greenloop.core.records.model import ChatRequest, Message, Reply, ToolCall, ToolSpec, Usage
 from greenloop.core.text.tokens import estimate_tokens
 from greenloop.core.text.written_calls import as_plain, read_calls, without_calls
 from greenloop.drafting.candidates.answers.code_blocks import find_edits

@@ -22,7 +22,7 @@ from greenloop.drafting.candidates.answers.changed_regions import with_file
 from greenloop.drafting.candidates.changes.missing_imports import add_missing_imports
 from greenloop.drafting.candidates.checks.clean_edit import find_blemishes
 from greenloop.drafting.conversation.messages import turns
-from greenloop.engine.loop.attempt_steps import with_finding
+from greenloop.engine.loop.candidate_runs import with_finding
 
 OUTSIDE = "NotEditable"
 _CANNOT = re.compile(r"^[ \t*`>#-]*CANNOT:[ \t*`]*(\S.*)", re.MULTILINE)

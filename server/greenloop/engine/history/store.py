@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.model import ModelKind
+from greenloop.core.records.model import ModelKind, PastRun
 from greenloop.core.records.outcome import Outcome, Verified
-from greenloop.core.records.usage import PastRun
 from greenloop.core.text.json_codec import to_json
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.rows import (

@@ -21,12 +21,12 @@ from greenloop.core.records.attempt import Attempt, Draft
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
-from greenloop.engine.loop import attempt_steps
-from greenloop.engine.loop.attempt_steps import Files, Proposal, give_up
-from greenloop.engine.loop.candidate_runs import CandidateRuns
+from greenloop.engine.loop import candidate_runs
+from greenloop.engine.loop.candidate_runs import CandidateRuns, Proposal, give_up
 from greenloop.engine.loop.parts import Parts
 from greenloop.engine.loop.questions import Questions
 from greenloop.engine.loop.without_model import MOST_PASSING, attempt_without_model
+from greenloop.verdict.case_runs import Files
 
 GRACE = 1.0  # seconds after the end until a proof is cut that should have ended by itself
 
@@ -160,7 +160,7 @@ class _Loop:
             attempt = self.state.attempts[number]
             assert attempt.candidate is not None
             verdict = await self._prove(compose(self.state.problem, attempt.candidate))
-            attempt = attempt_steps.with_verdict(attempt, verdict)
+            attempt = candidate_runs.with_verdict(attempt, verdict)
             is_accepted = verdict.status is Status.PASSED
             self.state.attempts[number] = replace(attempt, accepted=is_accepted, refused=not is_accepted)
             if self.state.attempts[number].accepted:
@@ -220,8 +220,8 @@ class _Loop:
                 attempt = replace(answered[number].attempt, number=len(before))
                 if (wider := answered[number].wider) is not None:
                     self.runs.wider[attempt.number] = wider
-                problem = attempt_steps.problem_of(self.state.problem, attempt)
-                result.append(attempt_steps.check_candidate(problem, attempt, before, self.emit))
+                problem = candidate_runs.problem_of(self.state.problem, attempt)
+                result.append(candidate_runs.check_candidate(problem, attempt, before, self.emit))
         return result
 
 

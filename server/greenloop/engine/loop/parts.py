@@ -12,7 +12,7 @@ from greenloop.core.records.attempt import Attempt, Draft, FeedbackNote, Finding
 from greenloop.core.records.model import Reply
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Verdict
-from greenloop.engine.loop.attempt_steps import Files
+from greenloop.verdict.case_runs import Files
 
 Converse = Callable[[int, Draft, Problem, Sequence[Attempt], Callable[[Event], None]], Awaitable[Attempt]]
 

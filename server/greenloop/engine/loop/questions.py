@@ -17,14 +17,13 @@ from greenloop.core.events import Event, Planned, Proposed, Token
 from greenloop.core.python.ast_source import FUNCTIONS, Fragment, docstring_statement, parse_fragment
 from greenloop.core.python.stubs import is_unwritten
 from greenloop.core.records.attempt import Attempt, Draft, Move
-from greenloop.core.records.model import Reply
+from greenloop.core.records.model import Reply, Usage
 from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.usage import Usage
 from greenloop.core.run_state import RunState
 from greenloop.core.text.diff import with_plain_ends
-from greenloop.engine.loop import attempt_steps
-from greenloop.engine.loop.attempt_steps import Proposal
+from greenloop.engine.loop import candidate_runs
+from greenloop.engine.loop.candidate_runs import Proposal
 from greenloop.engine.loop.parts import Parts
 
 SUSPICIOUS = 0.75  # of the highest suspicion; lines that every case runs stay below that
@@ -57,12 +56,12 @@ class Questions:
             can_copy = draft.move is Move.DRAFT and self.parts.stops_copies
             reply = await self._ask(number, request, lambda text: can_copy and is_copy(problem, text))
             reply = replace(reply, model=reply.model or self.parts.model_of(draft))
-            proposal = attempt_steps.read_answer(problem, number, draft, self.state.attempts, reply)
+            proposal = candidate_runs.read_answer(problem, number, draft, self.state.attempts, reply)
             proposal = proposal.with_fields(sent=self.parts.sent(problem, draft, request, is_second=False))
             finding, usage = proposal.attempt.finding, proposal.attempt.usage
             if finding and (shorter := self.parts.again(problem, request, reply, finding)):
                 reply = await self._ask(number, shorter)
-                proposal = attempt_steps.read_answer(problem, number, draft, self.state.attempts, reply)
+                proposal = candidate_runs.read_answer(problem, number, draft, self.state.attempts, reply)
                 sent = self.parts.sent(problem, draft, shorter, is_second=True)
                 proposal = proposal.with_fields(usage=usage + proposal.attempt.usage, sent=sent)
         except BudgetExceededError as error:
@@ -116,9 +115,9 @@ class Questions:
 
     async def describe(self, attempt: Attempt, *, always: bool = False) -> Attempt:
         """Returns the attempt with what feedback says of it; a cheap one as it is, unless `always`."""
-        if not always and attempt_steps.is_cheap(attempt):
+        if not always and candidate_runs.is_cheap(attempt):
             return attempt
-        problem, earlier = attempt_steps.problem_of(self.state.problem, attempt), self.state.attempts[: attempt.number]
+        problem, earlier = candidate_runs.problem_of(self.state.problem, attempt), self.state.attempts[: attempt.number]
         try:
             notes = await self.parts.describe(problem, [*earlier, attempt])
         except BudgetExceededError as error:

@@ -15,12 +15,12 @@ from greenloop.core.compose import compose
 from greenloop.core.records.attempt import Attempt, Candidate, Draft, FeedbackNote, Finding, Move
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.drafting.candidates.changes.data_values import corrected_data
-from greenloop.drafting.candidates.changes.merge import merge
+from greenloop.drafting.candidates.changes.change import merge
 from greenloop.drafting.candidates.changes.missing_imports import with_missing_imports
-from greenloop.drafting.candidates.changes.mutate import Stage, mutants
+from greenloop.drafting.candidates.changes.mutate import Stage, corrected_data, mutants
 from greenloop.drafting.candidates.checks.gate import check
-from greenloop.engine.loop.attempt_steps import Files, find_duplicate, with_finding, with_verdict
+from greenloop.engine.loop.candidate_runs import find_duplicate, with_finding, with_verdict
+from greenloop.verdict.case_runs import Files
 
 NO_GAIN = "NoGain"
 MUTATION_SECONDS = 10.0  # wall time for all one-token changes of the regions that were chosen first

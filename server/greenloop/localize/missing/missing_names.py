@@ -16,7 +16,7 @@ from greenloop.project import sources, workspace
 from greenloop.project.environment.faults import failure_message, is_third_party
 from greenloop.project.imports.import_corrections import find_corrections
 from greenloop.project.syntax import definitions
-from greenloop.project.syntax.unwritten import unwritten_functions
+from greenloop.project.syntax.definitions import unwritten_functions
 from greenloop_sandbox import Failure
 
 _CANNOT = re.compile(r"cannot import name '([^']+)' from '([^']+)'")

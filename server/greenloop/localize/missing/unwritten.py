@@ -14,7 +14,7 @@ from greenloop.localize.regions import TextOf, is_unwritten, may_change, region_
 from greenloop.project import sources
 from greenloop.project.snapshot import Snapshot
 from greenloop.project.syntax import definitions
-from greenloop.project.syntax.unwritten import left_open_functions, unwritten_functions
+from greenloop.project.syntax.definitions import left_open_functions, unwritten_functions
 from greenloop.project.test_naming import is_test
 from greenloop_sandbox import Failure
 

@@ -19,8 +19,7 @@ from pygls.workspace import TextDocument, Workspace
 from greenloop.core.text.uris import uri_from_path
 from greenloop.lsp.connection.convert import line_range, relative_range
 from greenloop.lsp.documents.composite import CompositeFile, Composites
-from greenloop.lsp.documents.disk import on_disk, path_of
-from greenloop.lsp.documents.disk_conflicts import DiskConflicts
+from greenloop.lsp.documents.disk import DiskConflicts, on_disk, path_of
 from greenloop.lsp.documents.text_document import Document
 
 

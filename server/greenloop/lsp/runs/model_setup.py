@@ -12,8 +12,7 @@ from greenloop.core.errors import ModelError
 from greenloop.core.ports import Model
 from greenloop.lsp.connection.client import PERSON, Client, with_timeout
 from greenloop.lsp.connection.messages import KEY
-from greenloop.lsp.runs.editor_messages import ModelInfo
-from greenloop.lsp.runs.editor_model import AnswerStreams, EditorModel, request_info
+from greenloop.lsp.runs.editor_model import AnswerStreams, EditorModel, ModelInfo, request_info
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.run import Run
 

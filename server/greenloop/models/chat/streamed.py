@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from greenloop.core.records.model import ToolCall
-from greenloop.core.records.usage import Usage
+from greenloop.core.records.model import ToolCall, Usage
 from greenloop.core.text.tokens import estimate_tokens
 from greenloop.models.chat.messages import PROVIDER
 

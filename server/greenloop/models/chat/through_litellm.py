@@ -16,14 +16,13 @@ from typing import Any
 import httpx
 
 from greenloop.core.budget import count_prompt_tokens
-from greenloop.core.records.model import ChatRequest
-from greenloop.core.records.usage import Usage
+from greenloop.core.records.model import ChatRequest, Usage
 from greenloop.core.text.tokens import estimate_tokens
 from greenloop.models import known_models
 from greenloop.models.chat.completions import CONNECT_SECONDS, Connection
 from greenloop.models.chat.messages import CACHE, mark_prefixes, takes_marks, write_messages, write_tools
 from greenloop.models.chat.refusals import LIMIT, Refusals
-from greenloop.models.known_providers import ADDRESSES, OLLAMA, find_provider
+from greenloop.models.known_models import ADDRESSES, OLLAMA, find_provider
 from greenloop.project.settings import Settings
 
 # litellm sets such filters while it is imported, in a thread, and whoever parses code meanwhile would take it back.

@@ -21,8 +21,7 @@ import httpx
 from greenloop.core.budget import count_prompt_tokens
 from greenloop.core.errors import ModelError
 from greenloop.core.ports import KeyStore
-from greenloop.core.records.model import ChatRequest, Reply
-from greenloop.core.records.usage import Usage
+from greenloop.core.records.model import ChatRequest, Reply, Usage
 from greenloop.core.text.tokens import estimate_tokens
 from greenloop.models import known_models, provider_errors
 from greenloop.models.chat import completions, ollama, through_litellm
@@ -33,7 +32,7 @@ from greenloop.models.chat.through_litellm import Parameters, write_parameters
 from greenloop.models.chat.waits import ServedSlots, Waits, stated_wait
 from greenloop.models.checks import check, full_name, missing_key
 from greenloop.models.default_model import ollama_base
-from greenloop.models.known_providers import DIRECT, OLLAMA, address_of, asks_directly, find_provider, key_variables
+from greenloop.models.known_models import DIRECT, OLLAMA, address_of, asks_directly, find_provider, key_variables
 from greenloop.project.settings import Settings
 
 # Concurrent requests that stay within any provider's rate limit.

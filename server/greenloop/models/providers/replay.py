@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from greenloop.core.errors import ModelError, UsageError
 from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
+from greenloop.core.text.json_codec import from_json
 from greenloop.core.text.tokens import estimate_tokens
-from greenloop.models.recorded import REQUEST_SETTINGS, key_fields, reply_from
 from greenloop.project.settings import Settings
 
 
@@ -169,3 +169,34 @@ def _read(path: Path) -> Recorded:
                 f"Line {number} of the replay file {path} is not a recorded exchange.", remedy="Record the file again."
             ) from error
     return contents
+
+
+# -- what a recording is found by -------------------------------------------------------------------------------------
+
+
+# Fields that older recordings lack; they count only where they say something.
+LATER = ("calls", "call_id", "extra", "tools")
+
+# How the keys of settings on which requests depend begin. A recording comes from somebody else: it sets no others.
+REQUEST_SETTINGS = (
+    *("preset", "attempts", "regions", "tokens", "ask", "ladder.", "prompt.", "answer.", "feedback.", "improve."),
+    *("drafter.t", "refiner.t", "critic.t", "tester.t", "planner.t", "planner.skip", "spec.design", "spec.noticed"),
+    *("spec.constraints", "escalation.after", "model.kind"),
+)
+
+
+def key_fields(request: ChatRequest | InfillRequest) -> dict[str, Any]:
+    """Returns what the answer to a request depends on: its prompt, tools and sampling, neither role nor patience."""
+    fields = {name: value for name, value in asdict(request).items() if name not in {"role", "patience"}}
+    if "messages" in fields:
+        fields["messages"] = [_without_later(message) for message in fields["messages"]]
+    return _without_later(fields)
+
+
+def _without_later(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value or name not in LATER}
+
+
+def reply_from(fields: Mapping[str, Any]) -> Reply:
+    """Returns a reply from its fields as JSON has them. Raises `ValueError` for other fields."""
+    return from_json(Reply, fields)

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from greenloop.core.errors import ModelError, UsageError
-from greenloop.core.records.model import ChatRequest, InfillRequest, Reply, ToolCall
-from greenloop.core.records.usage import Usage
+from greenloop.core.records.model import ChatRequest, InfillRequest, Reply, ToolCall, Usage
 from greenloop.core.text.tokens import estimate_messages, estimate_tokens
 from greenloop.project.settings import Settings
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from greenloop.core.compose import region_text
 from greenloop.core.python.ast_source import Fragment
-from greenloop.core.python.former_names import BUILT_IN, present_name
 from greenloop.core.python.names import module_bindings
+from greenloop.core.python.standard_names import BUILT_IN, present_name
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region

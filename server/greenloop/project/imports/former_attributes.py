@@ -6,7 +6,7 @@ import ast
 import re
 
 from greenloop.core.python.ast_source import parse_module
-from greenloop.core.python.former_names import BUILT_IN, present_name
+from greenloop.core.python.standard_names import BUILT_IN, present_name
 from greenloop.core.records.problem import ImportCorrection
 from greenloop.core.records.spec import Region
 from greenloop.project.syntax import definitions

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from greenloop.core.python import former_names
+from greenloop.core.python import standard_names
 from greenloop.core.python.assignments import has_lines_to_itself
 from greenloop.core.python.ast_source import parse_module
 from greenloop.core.python.names import module_bindings
@@ -116,7 +116,7 @@ class _Looker:
     ) -> ImportCorrection | None:
         present: dict[str, tuple[str, str] | None] = {}
         for each in wrong:
-            if former := former_names.present_name(dotted, each.name):
+            if former := standard_names.present_name(dotted, each.name):
                 present[each.name] = former
             elif place := self._defining(each.name, dotted):
                 present[each.name] = (place, each.name)
@@ -128,8 +128,8 @@ class _Looker:
     def _correct_module(self, node: ast.ImportFrom, dotted: str) -> ImportCorrection | None:
         """Takes the similar module that has all of the names, or else the one that defines them."""
         names = {each.name for each in node.names}
-        if dotted in former_names.MODULES:
-            present = {name: former_names.present_name(dotted, name) for name in names}
+        if dotted in standard_names.FORMER_MODULES:
+            present = {name: standard_names.present_name(dotted, name) for name in names}
             return self._correction(node, node.names[0], present, dotted)
         if any((site / dotted.partition(".")[0]).is_dir() for site in self.sites) and not self._is_known(dotted):
             return self._correct_installed(node, dotted)
@@ -144,8 +144,8 @@ class _Looker:
     def _correct_import(self, node: ast.Import, missing: str) -> ImportCorrection | None:
         """Takes the similar module that has all attributes which are read."""
         chosen = next((each for each in node.names if each.name == missing), None)
-        if chosen and missing in former_names.MODULES and ("." not in missing or chosen.asname):
-            return self._correction(node, chosen, {missing: ("", former_names.MODULES[missing])}, "")
+        if chosen and missing in standard_names.FORMER_MODULES and ("." not in missing or chosen.asname):
+            return self._correction(node, chosen, {missing: ("", standard_names.FORMER_MODULES[missing])}, "")
         if chosen is None or self._is_to_install(missing):
             return None
         read = self._read_of(chosen.asname or missing)
@@ -175,7 +175,7 @@ class _Looker:
         renamed, uses = self._renamed({each.name: spelled[each.name] for each in node.names if each.name in spelled})
         places = {found[each.name][0] for each in gone}
         level = node.level if isinstance(node, ast.ImportFrom) else 0
-        if len(places) == 1 and len(gone) == len(node.names) and not spelled and places != {former_names.BUILT_IN}:
+        if len(places) == 1 and len(gone) == len(node.names) and not spelled and places != {standard_names.BUILT_IN}:
             dots, name = written_name(places.pop(), level, self.path, self.root)
             text = _FROM.sub(rf"\g<1>{'.' * dots}{name}\g<2>", "\n".join(rows), count=1) + "\n"
         else:
@@ -201,7 +201,7 @@ class _Looker:
     ) -> str:
         """The statement that imports these names, as they are now, from a module; what is built in is only named."""
         rights = {each.name: found[each.name][1] for each in names}
-        if place == former_names.BUILT_IN:
+        if place == standard_names.BUILT_IN:
             bound = [each for each in names if each.asname or each.name not in renamed]
             return "".join(f"{each.asname or each.name} = {rights[each.name]}\n" for each in bound)
         written = {each.name: self._spelling(each, rights[each.name], renamed) for each in names}

@@ -15,13 +15,14 @@ import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from greenloop.core.python.ast_source import UNPARSABLE, parse_module_strictly
 from greenloop.project import sources
 from greenloop.project.environment.faults.tables import KNOWN
 from greenloop.project.revisions import support
 from greenloop.project.revisions.base_modules import BaseModules, module_word
+from greenloop.project.sources import python_files
 
 IMPORTABLE = {".py", ".so", ".pyd", ".pyc"}
 TEST, FOLDER, SETUP = "a test file", "in a folder of tests", "shared setup of the tests"
@@ -273,3 +274,10 @@ def _tables(path: str, data: bytes) -> object:
     if plugins := support.entry_points(path, data):
         tables["pytest11"] = plugins
     return tables
+
+
+def find_role(path: str, root: Path, text_of: Callable[[str], str | None], patterns: Sequence[str]) -> str:
+    """Returns the role in which a data file judges ("expected results"); "" for data that the code reads. Blocking."""
+    texts = {each: text for each in python_files(root) if (text := text_of(each)) is not None}
+    modules = BaseModules(layout=root, texts=texts)
+    return Judges(modules=modules, patterns=patterns, paths={path, *texts}).role(path)

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from greenloop.core.python.stubs import is_unwritten
 from greenloop.project.syntax.outline import Outline as Outline  # noqa: PLC0414 - part of this module's interface
 from greenloop.project.syntax.outline import parse_outline
 from greenloop.project.syntax.tree_sitter import BLOCKS, Node, node_text, normalize_text, parse
@@ -141,3 +142,55 @@ def _imported(node: Node, *, whole: bool) -> str:
 
 def _binding(kind: Literal["import", "assignment"], names: tuple[str, ...], node: Node) -> Binding:
     return Binding(kind=kind, names=names, start=node.start_point[0] + 1, end=node.end_point[0] + 1)
+
+
+# -- what is not written yet ------------------------------------------------------------------------------------------
+
+
+_LEFT_OPEN = re.compile(r"(?:\w+\.)*(?:abstract\w*|overload)\b")
+_ACCESSOR_NAME = re.compile(r"\w+\.(setter|deleter|getter)\b")
+_PROTOCOL = re.compile(r"(?:\w+\.)*Protocol\b")
+
+
+def unwritten_functions(text: str, path: str = "", *, owner: str = "") -> list[Definition]:
+    """Functions and methods with a placeholder for a body; with `owner`, those of this class alone.
+
+    Each by its last definition, which is the one that counts; the setter of a property is one beside its getter.
+    Abstract methods, overloads and methods of protocols stay as they are, so they are none. `path` is a cache key.
+    """
+    protocols = _protocols(text, path)
+    return [
+        each for each in _functions(text, path, owner) if not _is_left_open(each, protocols) and _is_stub(each, text)
+    ]
+
+
+def left_open_functions(text: str, path: str = "") -> list[Definition]:
+    """The functions with a placeholder for a body that stay so: abstract methods, overloads, methods of protocols."""
+    protocols = _protocols(text, path)
+    return [each for each in _functions(text, path) if _is_left_open(each, protocols) and _is_stub(each, text)]
+
+
+def _functions(text: str, path: str, owner: str = "") -> Iterable[Definition]:
+    inside = f"{owner}." if owner else ""
+    listed = find_definitions(text, path)
+    functions = [each for each in listed if each.kind == "function" and each.qualname.startswith(inside)]
+    return {(each.qualname, _accessor(each)): each for each in functions}.values()
+
+
+def _is_stub(function: Definition, text: str) -> bool:
+    return is_unwritten(line_span(text, function.start, function.end))
+
+
+def _protocols(text: str, path: str) -> set[str]:
+    listed = find_definitions(text, path)
+    return {each.qualname for each in listed if any(_PROTOCOL.match(base) for base in each.bases)}
+
+
+def _is_left_open(function: Definition, protocols: set[str]) -> bool:
+    return function.owner in protocols or any(_LEFT_OPEN.match(mark) for mark in function.decorators)
+
+
+def _accessor(function: Definition) -> str:
+    """Returns the function's role for a property of its name (`setter`, `deleter` or `getter`); otherwise ""."""
+    matches = (_ACCESSOR_NAME.match(mark) for mark in function.decorators)
+    return next((match[1] for match in matches if match), "")

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.records.attempt import Attempt, Candidate, Draft, Move
-from greenloop.core.records.model import Role
+from greenloop.core.records.model import Role, Room
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
-from greenloop.core.records.usage import Room
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.search import ladder
 from greenloop.project.settings import LadderSettings

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from greenloop.core.records.attempt import Attempt, Candidate, Draft, Move
-from greenloop.core.records.model import Role
-from greenloop.core.records.usage import Room, Usage
+from greenloop.core.records.model import Role, Room, Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.search._progress import QUIET, further_samples, is_quiet
 

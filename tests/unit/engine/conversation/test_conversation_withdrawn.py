@@ -9,9 +9,8 @@ import pytest
 
 from double_problem import PROBLEM, failing_verdict
 from fake_engine import solved
-from greenloop.core.records.model import ChatRequest, Reply, ToolCall
+from greenloop.core.records.model import ChatRequest, Reply, ToolCall, Usage
 from greenloop.core.records.problem import Findings
-from greenloop.core.records.usage import Usage
 from greenloop.engine.conversation.conversation import Conversation
 from greenloop.engine.conversation.exchange import Withdrawn
 from greenloop.engine.model_calls import ModelCalls

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.records.model import ChatRequest, Message, Reply, ToolCall
-from greenloop.core.records.usage import Usage
+from greenloop.core.records.model import ChatRequest, Message, Reply, ToolCall, Usage
 from greenloop.drafting.conversation.messages import build_messages
 from greenloop.engine.conversation.exchange import ENOUGH, GO_ON, LONGEST, MOST_CALLS, MOST_IN_TURN, Exchange, Looking
 from look_project import look_project

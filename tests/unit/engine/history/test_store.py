@@ -13,11 +13,10 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.records.attempt import Attempt, Candidate, Draft, FeedbackNote, Mask, Move
-from greenloop.core.records.model import Role
+from greenloop.core.records.model import Role, Usage
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
-from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
 from greenloop.core.text.json_codec import from_json, to_json
 from greenloop.engine.history.provenance import Basis

@@ -15,8 +15,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates.answers.parse_answer import read_all
-from greenloop.engine.loop.attempt_steps import Proposal
-from greenloop.engine.loop.candidate_runs import CandidateRuns
+from greenloop.engine.loop.candidate_runs import CandidateRuns, Proposal
 from greenloop_sandbox import CaseResult
 
 CASES = tuple(Case(id=f"test_m.py::{name}", path="test_m.py", line=1) for name in "abc")

@@ -13,11 +13,10 @@ from greenloop.core.election import best_attempt
 from greenloop.core.errors import ModelError
 from greenloop.core.events import Checked, Planned, Proposed, Started, Tested, Token
 from greenloop.core.records.attempt import Attempt, Draft, FeedbackNote, Mask, Move
-from greenloop.core.records.model import ChatRequest, Message, Reply, Role
+from greenloop.core.records.model import Budget, ChatRequest, Message, Reply, Role, Usage
 from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
-from greenloop.core.records.usage import Budget, Usage
 from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.summary import total_usage

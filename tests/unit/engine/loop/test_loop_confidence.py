@@ -11,9 +11,8 @@ from greenloop.core import registry
 from greenloop.core.budget import Ledger
 from greenloop.core.events import Started
 from greenloop.core.records.attempt import Attempt, FeedbackNote
-from greenloop.core.records.model import ChatRequest, Reply
+from greenloop.core.records.model import Budget, ChatRequest, Reply, Usage
 from greenloop.core.records.outcome import StopReason
-from greenloop.core.records.usage import Budget, Usage
 from greenloop.core.records.verdict import Status
 from greenloop.core.run_state import RunState
 from greenloop.drafting.search import chain

@@ -9,9 +9,8 @@ from double_problem import PROBLEM, failing_verdict, judge_files, make_answer
 from fake_time import deadline, run_in_fake_time
 from greenloop.core.events import Started, Tested
 from greenloop.core.records.attempt import Attempt, Draft, Move
-from greenloop.core.records.model import ChatRequest, Message, Reply, Role
+from greenloop.core.records.model import ChatRequest, Message, Reply, Role, Usage
 from greenloop.core.records.outcome import StopReason
-from greenloop.core.records.usage import Usage
 from greenloop.core.run_state import RunState
 from greenloop.engine.loop import loop
 from greenloop.engine.loop.parts import Parts

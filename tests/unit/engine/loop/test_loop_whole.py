@@ -10,8 +10,8 @@ import simulated_run
 from double_problem import PROBLEM, RIGHT, WRONG, judge_files
 from greenloop.core.election import best_attempt
 from greenloop.core.records.attempt import Attempt, Candidate
+from greenloop.core.records.model import Usage
 from greenloop.core.records.outcome import StopReason
-from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop_sandbox import CaseResult
 from simulated_run import SimulatedRun

@@ -1,6 +1,6 @@
 """Files that changed in the meantime."""
 
-from greenloop.lsp.documents.disk_conflicts import DiskConflicts
+from greenloop.lsp.documents.disk import DiskConflicts
 
 
 def test_a_file_saved_is_fresh_and_one_rewritten_is_not(tmp_path):

@@ -11,10 +11,10 @@ from editor_runs import a_run, record
 from greenloop.api import result_files
 from greenloop.core.events import Started
 from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.model import Usage
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Spec, Target, TargetKind
-from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.lsp.connection.capabilities import Capabilities
 from greenloop.lsp.documents.open_documents import Documents

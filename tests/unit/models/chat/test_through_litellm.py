@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.records.usage import Usage
+from greenloop.core.records.model import Usage
 from greenloop.models import known_models
 from greenloop.models.chat import through_litellm
 

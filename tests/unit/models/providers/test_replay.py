@@ -8,8 +8,7 @@ import pytest
 
 from greenloop.core.errors import ModelError, UsageError
 from greenloop.core.ports import Infiller, context, slots
-from greenloop.core.records.model import ChatRequest, InfillRequest, Message, Reply, Role
-from greenloop.core.records.usage import Usage
+from greenloop.core.records.model import ChatRequest, InfillRequest, Message, Reply, Role, Usage
 from greenloop.models.providers import replay
 from greenloop.models.recording import record_model
 from greenloop.project.settings import Settings

@@ -9,10 +9,9 @@ import pytest
 
 from greenloop.core.generated_tests import parse_equation
 from greenloop.core.ports import NoUser, Tools
-from greenloop.core.records.model import ChatRequest, Reply, Role
+from greenloop.core.records.model import ChatRequest, Reply, Role, Usage
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Region, Spec
-from greenloop.core.records.usage import Usage
 from greenloop.specs.kinds import designer
 from greenloop.specs.kinds._stub_view import build_stub_view
 from greenloop.specs.kinds._test_lines import read_tests

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.records.model import Reply
-from greenloop.core.records.usage import Usage
+from greenloop.core.records.model import Reply, Usage
 from greenloop_lab.bench.results import TaskRunResult
 from greenloop_lab.bench.run import Experiment
 from greenloop_lab.bench.tasks import Task

@@ -6,8 +6,7 @@ from critique import BASELINE, COST, FAILING, PROBLEM, attempt
 from greenloop.core.budget import Ledger
 from greenloop.core.events import Started
 from greenloop.core.records.attempt import FeedbackNote
-from greenloop.core.records.model import ChatRequest, Reply
-from greenloop.core.records.usage import Budget
+from greenloop.core.records.model import Budget, ChatRequest, Reply
 from greenloop.core.records.verdict import Verdict
 from greenloop.core.run_state import RunState
 from greenloop.drafting.feedback import cases

@@ -9,9 +9,8 @@ import pytest
 from critique import BASELINE, COST, FAILING, FAILURE, PROBLEM, Critic, attempt, tools
 from greenloop.core.budget import BudgetExceededError
 from greenloop.core.records.attempt import FeedbackNote
-from greenloop.core.records.model import Role
+from greenloop.core.records.model import Role, Usage
 from greenloop.core.records.outcome import StopReason
-from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.feedback import cases, raw
 from greenloop_lab.drafting.feedback import best, bug_taxonomy, explain, reflect, self_critique, summary

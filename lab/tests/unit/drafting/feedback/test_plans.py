@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from double_problem import PROBLEM, TESTS
+from greenloop.core.records.model import Usage
 from greenloop.core.records.spec import Case, Provenance, Spec
-from greenloop.core.records.usage import Usage
 from greenloop_lab.drafting.feedback import _plans
 
 

@@ -12,7 +12,7 @@ from greenloop.drafting.candidates.answers import parse_answer, search_replace
 from greenloop.drafting.candidates.checks import gate, repetition, signature
 from greenloop.drafting.feedback import cases, raw
 from greenloop.drafting.feedback._rejected_answers import ADVICE, rejection_sentence
-from greenloop.engine.loop import attempt_steps
+from greenloop.engine.loop import candidate_runs
 from greenloop_lab.drafting.feedback import bug_taxonomy, explain, reflect, summary
 
 ASKING = [explain, reflect, summary, bug_taxonomy]
@@ -41,7 +41,7 @@ def test_every_refusal_there_is_has_advice():
         gate.ENCODING,
         signature.SIGNATURE,
         signature.DELETED,
-        attempt_steps.REPEATED,
+        candidate_runs.REPEATED,
         infill.NO_LINE,
         repetition.REPETITION,
     }

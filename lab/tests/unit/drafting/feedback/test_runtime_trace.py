@@ -10,10 +10,9 @@ from types import SimpleNamespace
 import pytest
 
 from greenloop.core.records.attempt import Attempt, Candidate, Finding
-from greenloop.core.records.model import Reply
+from greenloop.core.records.model import Reply, Usage
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
-from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop_lab.drafting.feedback import ldb, runtime_trace
 from greenloop_sandbox import CaseResult, Execution, Failure, Frame, WatchedLines

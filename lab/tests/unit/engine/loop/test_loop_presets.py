@@ -17,10 +17,9 @@ from greenloop.core.errors import SettingsError
 from greenloop.core.events import Planned, Started
 from greenloop.core.ports import NoUser, Tools
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.model import ChatRequest, Reply, Role
+from greenloop.core.records.model import Budget, ChatRequest, Reply, Role, Usage
 from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.problem import Excerpt
-from greenloop.core.records.usage import Budget, Usage
 from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.drafting.prompt import assemble

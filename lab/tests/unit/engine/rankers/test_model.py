@@ -11,13 +11,12 @@ from greenloop.core.budget import BudgetExceededError, Ledger
 from greenloop.core.errors import ModelError
 from greenloop.core.events import Started, Tested
 from greenloop.core.records.attempt import Attempt, Candidate, Draft, Move
-from greenloop.core.records.model import ChatRequest, Message, Reply, Role
+from greenloop.core.records.model import Budget, ChatRequest, Message, Reply, Role, Usage
 from greenloop.core.records.outcome import StopReason
-from greenloop.core.records.usage import Budget, Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.engine.loop import loop
-from greenloop.engine.loop.attempt_steps import NOT_RUN, find_duplicate, give_up, is_waiting
+from greenloop.engine.loop.candidate_runs import NOT_RUN, find_duplicate, give_up, is_waiting
 from greenloop.engine.loop.parts import Parts
 from greenloop.project.settings import RankerSettings, Settings
 from greenloop_lab.engine.rankers.model import Ranker, run_seconds

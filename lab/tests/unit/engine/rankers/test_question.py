@@ -6,9 +6,8 @@ import pytest
 
 from double_problem import HALF, PROBLEM, RIGHT, WRONG, failing_verdict
 from greenloop.core.records.attempt import Attempt, Candidate
-from greenloop.core.records.model import ChatRequest, Reply, Role
+from greenloop.core.records.model import ChatRequest, Reply, Role, Usage
 from greenloop.core.records.problem import Excerpt
-from greenloop.core.records.usage import Usage
 from greenloop.core.text.tokens import estimate_tokens
 from greenloop_lab.engine.rankers._question import ROOM, TOKENS, order_candidates, read_order
 

@@ -28,7 +28,7 @@ from greenloop.drafting.candidates.answers.line_edits import (
     replacement,
     with_whole_lines,
 )
-from greenloop.drafting.shown_attempts import fenced
+from greenloop.drafting.prompt import fenced
 
 NOT_FOUND, AMBIGUOUS, NOT_EDITABLE = "SearchNotFound", "SearchAmbiguous", "NotEditable"
 MOST_EDITS = 200  # of one answer

@@ -107,3 +107,15 @@ def _moves(block: Sequence[ast.stmt], parsed: Fragment) -> Iterator[Edit]:
 def _may_move(statement: ast.stmt, before: str) -> bool:
     """True if it stands alone on its line."""
     return isinstance(statement, _SIMPLE) and statement.lineno == statement.end_lineno and not before.strip()
+
+
+# -- values in data files ---------------------------------------------------------------------------------------------
+
+
+def corrected_data(problem: Problem) -> list[Candidate]:
+    """Returns a candidate for each data file in which one line has the observed value."""
+    return [
+        Candidate(texts={Region(path=each.path, qualname="", start=each.line, end=each.line): each.corrected})
+        for each in problem.data
+        if each.line
+    ]

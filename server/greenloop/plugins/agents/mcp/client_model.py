@@ -14,8 +14,7 @@ from mcp.shared.exceptions import MCPError
 
 from greenloop.api.settings import Settings
 from greenloop.core.errors import ModelError
-from greenloop.core.records.model import ChatRequest, Reply
-from greenloop.core.records.usage import Usage
+from greenloop.core.records.model import ChatRequest, Reply, Usage
 from greenloop.core.text.tokens import estimate_messages, estimate_tokens
 from greenloop.core.text.written_calls import as_plain
 from greenloop.plugins.agents.mcp.context import ServiceContext

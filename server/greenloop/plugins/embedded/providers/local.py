@@ -14,8 +14,7 @@ from typing import Any
 import httpx
 
 from greenloop.core.errors import ModelError
-from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
-from greenloop.core.records.usage import Usage
+from greenloop.core.records.model import ChatRequest, InfillRequest, Reply, Usage
 from greenloop.core.text.block import cut_block
 from greenloop.core.text.tokens import estimate_messages, estimate_tokens
 from greenloop.models.chat.completions import open_client

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET  # only written, never read
 
 from greenloop.cli.outputs import Fix
-from greenloop.core.records.usage import Usage
+from greenloop.core.records.model import Usage
 from greenloop_sandbox import CaseResult, Failure
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from greenloop.core.compose import compose
 from greenloop.core.records.problem import DataFile
-from greenloop.drafting.candidates.changes.data_values import corrected_data
+from greenloop.drafting.candidates.changes.mutate import corrected_data
 
 
 def test_the_line_with_the_observed_value_is_replaced(problem):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.records.spec import Region
-from greenloop.localize.recent_changes import find_touched
+from greenloop.localize.ranking import find_touched
 
 TEXT = "def a():\n    x = 1\n    return x\n\n\ndef b():\n    return 2\n\n\ndef c():\n    return 3\n"
 A, B, C = (

@@ -6,7 +6,7 @@ import pytest
 
 from greenloop.core.records.attempt import Candidate
 from greenloop.core.records.spec import Region
-from greenloop.drafting.candidates.changes.merge import lay_over, merge
+from greenloop.drafting.candidates.changes.change import lay_over, merge
 
 F = Region(path="m.py", qualname="f", start=1, end=5)
 G = Region(path="m.py", qualname="g", start=8, end=9)

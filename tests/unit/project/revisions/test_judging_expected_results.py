@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.project.expected_results import find_role
+from greenloop.project.revisions.judging import find_role
 
 FILES = {
     "m.py": 'RATES = open("rates.json").read()\n',

@@ -7,9 +7,9 @@ import re
 
 import pytest
 
-from greenloop.models import known_providers
+from greenloop.models import known_models
 from greenloop.models.chat import through_litellm
-from greenloop.models.known_providers import find_provider, key_variables
+from greenloop.models.known_models import find_provider, key_variables
 
 
 @pytest.fixture(scope="module")
@@ -45,14 +45,14 @@ def test_providers(name, provider):
 
 def test_all_providers_of_litellm_are_known(library):
     listed = {str(getattr(each, "value", each)) for each in library.provider_list}
-    assert listed <= known_providers.providers()
+    assert listed <= known_models.providers()
 
 
 def test_keys_are_in_the_variables_that_litellm_reads(library, monkeypatch):
     for name in [name for name in os.environ if re.search(r"_(KEY|TOKEN|PROJECT|BASE)$", name)]:
         monkeypatch.delenv(name)
     compared = 0
-    for provider in sorted(known_providers.providers() - {"github_copilot", "chatgpt"}):
+    for provider in sorted(known_models.providers() - {"github_copilot", "chatgpt"}):
         wanted = library.validate_environment(model=f"{provider}/x")["missing_keys"]
         variables = key_variables(provider)
         if wanted and variables:
@@ -62,6 +62,6 @@ def test_keys_are_in_the_variables_that_litellm_reads(library, monkeypatch):
 
 
 def test_where_litellm_cannot_be_read_those_that_need_it_are_not_known(monkeypatch, tmp_path):
-    monkeypatch.setattr(known_providers.known_models, "package", lambda: tmp_path)
-    monkeypatch.setattr(known_providers, "_compatible", known_providers._compatible.__wrapped__)
-    assert known_providers.providers.__wrapped__() == frozenset(known_providers.DIRECT)
+    monkeypatch.setattr(known_models, "package", lambda: tmp_path)
+    monkeypatch.setattr(known_models, "_compatible", known_models._compatible.__wrapped__)
+    assert known_models.providers.__wrapped__() == frozenset(known_models.DIRECT)

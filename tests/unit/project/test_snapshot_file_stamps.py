@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from greenloop.project import file_stamps
-from greenloop.project.file_stamps import read_stamps
+from greenloop.project import snapshot
+from greenloop.project.snapshot import read_stamps
 
 
 @pytest.fixture
@@ -60,5 +60,5 @@ def test_virtual_environments_are_left_out(root):
 
 
 def test_too_many_files_are_not_looked_at(root, monkeypatch):
-    monkeypatch.setattr(file_stamps, "MOST", 2)
+    monkeypatch.setattr(snapshot, "MOST", 2)
     assert read_stamps([root]) is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from double_problem import PROBLEM
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.drafting.shown_attempts import render_attempts
+from greenloop.drafting.prompt import render_attempts
 from greenloop_sandbox import CaseResult
 
 (REGION,) = PROBLEM.regions

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from greenloop.core.python.former_names import MODULES, NAMES, present_name
+from greenloop.core.python.standard_names import FORMER_MODULES, FORMER_NAMES, present_name
 
 
 @pytest.mark.parametrize(
@@ -27,11 +27,13 @@ def test_where_it_is(module, name, present):
     assert present_name(module, name) == present
 
 
-@pytest.mark.parametrize("module", sorted({*MODULES.values(), *(new.rpartition(".")[0] for new in NAMES.values())}))
+@pytest.mark.parametrize(
+    "module", sorted({*FORMER_MODULES.values(), *(new.rpartition(".")[0] for new in FORMER_NAMES.values())})
+)
 def test_this_python_has_the_module(module):
     assert module in ("", "str") or find_spec(module)
 
 
-@pytest.mark.parametrize("new", sorted(new for new in NAMES.values() if "." not in new))
+@pytest.mark.parametrize("new", sorted(new for new in FORMER_NAMES.values() if "." not in new))
 def test_a_name_without_a_module_is_built_in(new):
     assert hasattr(builtins, new)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.project.syntax.unwritten import unwritten_functions
+from greenloop.project.syntax.definitions import unwritten_functions
 
 
 def names(text: str, **more) -> list[str]:
