@@ -307,6 +307,7 @@ class RefineRun:
             raise
         finally:
             await asyncio.shield(self._stop_related_trace())
+            await asyncio.shield(asyncio.to_thread(self._keep_known_tests))
             withdrawn = await asyncio.shield(self.conversation.withdraw())
         outcome = with_withdrawn(self._builder().complete(outcome, state), withdrawn)
         usage = replace(outcome.usage, test_seconds=self.watch.seconds)
@@ -422,9 +423,9 @@ class RefineRun:
         """Accepts with all that is known of the related tests by now; goes on with the others if it comes to more."""
         await self._stop_related_trace()
         measurement = self.baseline.measurement
-        self.verifier.durations = (
-            {case: each.seconds for case, each in measurement.results.items()} if measurement else {}
-        )
+        known = self.context.known_tests.seconds if self.context.known_tests else {}
+        measured = {case: each.seconds for case, each in measurement.results.items()} if measurement else {}
+        self.verifier.durations = {case: seconds for case, seconds in {**known, **measured}.items() if seconds}
         async with heartbeat(self.context.report_status) as beating:
             self.verifier.report_status = beating.report
             beating.report("proving the result")
@@ -442,6 +443,12 @@ class RefineRun:
         state.unmeasured = related.unmeasured
         outcomes = state.learn_outcomes({**related.outcomes, **state.outcomes})
         state.problem = with_related(state.problem, related, outcomes)
+
+    def _keep_known_tests(self) -> None:
+        """Keeps what this run has shown of the tests for the next one."""
+        known, measurement = self.context.known_tests, self.baseline.measurement
+        if known is not None and measurement is not None and not measurement.stubs and not measurement.uncollected:
+            known.keep(measurement.results, measurement.unknown, measurement.reach, self.verifier.late_seconds)
 
     def _offer(self, files: Files, evidence: Evidence) -> Outcome:
         """Builds the outcome of a result that is proven except for the related tests that go on."""

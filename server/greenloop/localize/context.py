@@ -25,6 +25,7 @@ from greenloop.core.text.diff import split_lines
 from greenloop.core.verdict import judge
 from greenloop.localize import regions
 from greenloop.localize.evidence import CoverageEvidence, gather_evidence
+from greenloop.localize.known_tests import KnownTests
 from greenloop.localize.missing import unwritten
 from greenloop.localize.unreached.named_by_failure import (
     find_called,
@@ -58,7 +59,7 @@ class BaselineContext:
     what is known as soon as a test is seen to fail; the rest of the baseline is measured meanwhile. `when_located`, for
     a capable model, gets what a report needs as soon as the other tests of the target's file have run. `fallback` is to
     be changed where the target reaches nothing. `prepared` is the plugin's part of a target of another kind, which runs
-    none of the code.
+    none of the code. `known_tests` are those of earlier runs.
     """
 
     target: Target
@@ -74,6 +75,7 @@ class BaselineContext:
     when_located: Callable[[Findings], None] | None = None
     fallback: tuple[Region, ...] = ()
     prepared: PreparedTarget | None = None
+    known_tests: KnownTests | None = None
     deadline: Deadline = field(default_factory=Deadline)
 
     async def run(self, selectors: Sequence[str], files: Mapping[str, str], **kind: object) -> Execution:

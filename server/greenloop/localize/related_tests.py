@@ -13,6 +13,7 @@ from functools import cache
 
 from greenloop.core.reach import Reach
 from greenloop.core.records.spec import Region
+from greenloop.core.test_selection import fit_selectors
 from greenloop.localize import assignments
 from greenloop.localize.context import BaselineContext
 from greenloop.localize.measuring import Measurement, is_cut_short
@@ -112,7 +113,16 @@ async def run_importing_tests(
     known = [measurement.results.get(case) for case in targets]
     without = targets if any(each is None or is_cut_short(each) for each in known) else ()
     seconds = min(context.settings.suite.seconds, SHARE * context.deadline.left, most)
-    execution = await measurement.run(tuple(test_files), seconds=seconds, without=without, most_each=most_each)
+    selectors: list[str] = [*test_files]
+    slow: list[str] = []
+    if (known_tests := context.known_tests) is not None and not measurement.stubs:
+        known_tests.add_to(measurement.reach, measurement.results, test_files)
+        selectors, slow = known_tests.choose(test_files, measurement.results, most_each)
+    execution = None
+    if selectors:
+        chosen = fit_selectors(selectors)
+        execution = await measurement.run(chosen, seconds=seconds, without=without, most_each=most_each)
+    measurement.unknown += tuple(case for case in slow if case not in measurement.unknown)
     return read_related(measurement, targets, execution)
 
 

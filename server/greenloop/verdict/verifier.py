@@ -59,8 +59,8 @@ class Verifier:
     of the cases whose passes are proven (None: all), for a whole suite run several times would take long.
     `own_code` returns the files of the user's own code that differ from the disk (None: it is not known any more).
     `failed` are verdicts of `glance` that are known already. `beyond` says what `accept` looks at beyond the tests.
-    `durations` are seconds of related tests with the user's own code; `offer` gets the texts and the evidence of a
-    result while more related tests run, `report_status` how many have.
+    `durations` are seconds of related tests with the user's own code, `late_seconds` of those that ran late; `offer`
+    gets the texts and the evidence of a result while more related tests run, `report_status` how many have.
     """
 
     state: RunState
@@ -76,6 +76,7 @@ class Verifier:
     failed: Mapping[Change, Verdict] = field(default_factory=dict)
     beyond: BeyondTests | None = None
     durations: Mapping[str, float] = field(default_factory=dict)
+    late_seconds: dict[str, float] = field(default_factory=dict)
     offer: Callable[[Files, Evidence], None] = lambda _files, _evidence: None
     report_status: Callable[[str], None] = lambda _sentence: None
     _asked: set[str] = field(default_factory=set)
@@ -291,6 +292,7 @@ class Verifier:
             open_session=self.open_session,
             left=self.state.deadline.left,
             usual=sum(known) / len(known) if known else 0.0,
+            seconds=self.late_seconds,
         )
 
     def _report_rest(self, checked: int, done: int, count: int) -> None:

@@ -29,6 +29,7 @@ def context_of(root, seconds, runs, *, left=math.inf, limits=None, killed="") ->
         settings=SimpleNamespace(suite=SimpleNamespace(seconds=seconds)),
         snapshot=SimpleNamespace(root=root, buffers={}),
         place=SimpleNamespace(limits=Limits()),
+        known_tests=None,
         deadline=Deadline(seconds=left, clock=lambda: 0.0),
         run=run,
     )

@@ -71,6 +71,7 @@ class UnmeasuredTests:
     left: float
     usual: float = 0.0
     report: Callable[[int, int], None] = lambda _done, _all: None
+    seconds: dict[str, float] = field(default_factory=dict)
     lost: tuple[str, ...] = ()
     portions: int = 0
     running: int = 0
@@ -203,6 +204,7 @@ class UnmeasuredTests:
         """Returns the results of the tests that ended; behind one that ends a run, the others wait again."""
         results = _results_by_id(execution)
         known = _finished(results, execution, self._candidate.case_seconds)
+        self.seconds |= {case: each.seconds for case, each in known.items() if each.seconds}
         cases = _with_cases_of_files(portion, results)
         if not execution.killed:  # a file that shows nothing has no tests
             cases = tuple(case for case in cases if case in results or "::" in case)
