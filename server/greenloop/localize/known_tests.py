@@ -136,18 +136,13 @@ class KnownTests:
         places = [[scope, *place] for scope, found in reach.shared.items() for place in found]
         callers = [["", *place, *caller] for place, found in reach.callers.items() for caller in found]
         now = {"places": places, "cached": [["", *place] for place in reach.cached], "callers": callers}
-        shared = {kind: sorted({*map(tuple, self.shared.get(kind, ())), *map(tuple, now[kind])}) for kind in now}
-        read = {path for trace in kept.values() for path in trace["reads"]}
-        paths = {*read, *map(_file, self.seconds)}
+        paths = {*map(_file, self.seconds), *(path for trace in kept.values() for path in trace["reads"])}
         stored = {
             "environment": self.environment,
             "files": {path: self.digest(path) for path in sorted(paths)},
             "seconds": self.seconds,
             "traces": dict(reversed(kept.items())),
-            "shared": {
-                kind: [row for row in rows if read.issuperset(p for p in row[1:] if isinstance(p, str))]
-                for kind, rows in shared.items()
-            },
+            "shared": {kind: sorted({*map(tuple, self.shared.get(kind, ())), *map(tuple, now[kind])}) for kind in now},
         }
         write(self.file, json.dumps(stored, separators=(",", ":")).encode())
 

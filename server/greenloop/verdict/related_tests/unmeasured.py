@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from math import ceil
 from time import monotonic
 
-from greenloop.core.deadline import gather_or_cancel
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.verification_inputs import VerificationInputs, check_sandbox
 from greenloop.project.environment import cgroups
@@ -30,21 +29,6 @@ AHEAD = 6.0  # as WORTHWHILE, while the result is still being proven
 SIDE_BY_SIDE = 4  # sandboxes at most, one for each processor
 RESERVE = 10.0  # seconds of the run's time that are left alone
 DONE = frozenset({"passed", "skipped", "xfailed", "xpassed"})
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Time:
-    """Seconds that these tests may take: the `usual` ones, or the `most` where that is expected to suffice."""
-
-    usual: float
-    most: float
-    began: float
-
-    def left(self, ended: int, waiting: int) -> float:
-        """Seconds for the next run, after so many tests have ended; 0 or less where it should not begin."""
-        taken = monotonic() - self.began
-        suffices = ended > 0 and taken + waiting * taken / ended < self.most
-        return (self.most if suffices else min(self.usual, self.most)) - taken
 
 
 class _RefutedError(Exception):
@@ -80,12 +64,12 @@ class UnmeasuredTests:
     failed_before: int = 0
     flaky: list[str] = field(default_factory=list)
     waiting: tuple[str, ...] = field(init=False)
-    _others: list[asyncio.Task[None]] = field(default_factory=list)
+    _tasks: list[asyncio.Task[None]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         inputs, self.waiting = self.inputs, self.inputs.unmeasured
         self._candidate = replace(inputs.test_run(self.files), case_seconds=inputs.limits.seconds)
-        self._time = _Time(usual=inputs.suite_seconds, most=self.left - RESERVE, began=monotonic())
+        self._began = monotonic()
 
     @property
     def is_possible(self) -> bool:
@@ -95,28 +79,29 @@ class UnmeasuredTests:
     @property
     def goes_on(self) -> bool:
         """May a result be offered while they run? Not where one is known to fail because of the candidate."""
-        has_refuted = any(task.done() and task.exception() for task in self._others)
+        has_refuted = any(task.done() and task.exception() for task in self._tasks)
         return (self.is_possible or self.running > 0) and not has_refuted
 
     def start(self, worthwhile: float = AHEAD) -> None:
         """Begins on the other processors, where the tests are expected to take so many seconds, or it is not known."""
         is_known = self.usual or self._ended
         is_short = is_known and len(self.waiting) * self._seconds_each() <= worthwhile
-        if self.is_possible and not is_short and not self._others:
+        if self.is_possible and not is_short and not self._tasks:
             count = min(SIDE_BY_SIDE, cgroups.processor_count()) - 1
-            self._others = [asyncio.create_task(self._run_elsewhere()) for _number in range(count)]
+            self._tasks = [asyncio.create_task(self._run_elsewhere()) for _number in range(count)]
 
     async def finish(self, session: Session, verdict: Verdict) -> Verdict:
         """Returns the verdict after all these tests: failed where one fails because of the candidate."""
-        if verdict.status is not Status.PASSED or not (self._others or self.is_possible):
+        if verdict.status is not Status.PASSED or not (self._tasks or self.is_possible):
             return self.count_in(verdict)
         began = monotonic()
         self._tell()
         try:
-            if not self.usual and not self._others:  # it says whether they are worth another sandbox
+            if not self.usual and not self._tasks:  # it says whether they are worth another sandbox
                 await self._run_portion(session)
             self.start(WORTHWHILE)
-            await gather_or_cancel([self._run_portions(session), *map(_result, self._others)])
+            self._tasks.append(asyncio.create_task(self._run_portions(session)))
+            await asyncio.gather(*self._tasks)
         except _RefutedError as error:
             failed = fail_for_related(verdict, error.broken)
             verdict = replace(verdict, status=Status.TAMPERED, reason=error.forgery) if error.forgery else failed
@@ -141,9 +126,9 @@ class UnmeasuredTests:
 
     async def stop(self) -> None:
         """Ends what runs on other processors, and leaves nothing behind. May be called any number of times."""
-        for task in self._others:
+        for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*self._others, return_exceptions=True)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _run_elsewhere(self) -> None:
         session = await self.open_session()
@@ -184,7 +169,7 @@ class UnmeasuredTests:
             return FIRST
         is_known = self._ended or self.usual
         worthwhile = ceil(SECONDS / self._seconds_each()) if is_known else FIRST
-        equal = len(self.waiting) // (SHARE * (1 + len(self._others)))
+        equal = len(self.waiting) // (SHARE * max(1, len(self._tasks)))
         most: int = FIRST * GROWTH**self.portions
         longest = ceil(LONGEST_PORTION / self._seconds_each()) if is_known else most
         return max(worthwhile, min(most, equal, longest))
@@ -198,7 +183,11 @@ class UnmeasuredTests:
         return max(self.busy, 1e-3) / self._ended if self._ended else self.usual or 1e-3
 
     def _seconds_left(self) -> float:
-        return self._time.left(self._ended, len(self.waiting) + self.running)
+        """Seconds for the next run: those of a suite, or all of the run's where these are expected to suffice."""
+        taken, most = monotonic() - self._began, self.left - RESERVE
+        waiting = len(self.waiting) + self.running
+        suffices = self._ended > 0 and taken + waiting * taken / self._ended < most
+        return (most if suffices else min(self.inputs.suite_seconds, most)) - taken
 
     def _take_in(self, portion: Sequence[str], execution: Execution) -> dict[str, CaseResult]:
         """Returns the results of the tests that ended; behind one that ends a run, the others wait again."""
@@ -277,7 +266,3 @@ def _with_cases_of_files(cases: Sequence[str], results: Collection[str]) -> tupl
     for case in results:
         found.setdefault(case.partition("::")[0], []).append(case)
     return tuple(dict.fromkeys(each for case in cases for each in (found.get(case) or [case])))
-
-
-async def _result(task: asyncio.Task[None]) -> None:
-    await task
