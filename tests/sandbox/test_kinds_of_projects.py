@@ -61,6 +61,14 @@ DJANGO = {
 }
 
 
+MIGRATION = """from django.db import migrations
+
+
+class Migration(migrations.Migration):
+    operations = [migrations.RunSQL("UPDATE nowhere SET price = 1")]
+"""
+
+
 @pytest.fixture
 def refine_project(tmp_path, monkeypatch, lay):
     """Refines a target of these files, without a model."""
@@ -97,6 +105,14 @@ async def test_settings_of_django_that_fail_are_named(refine_project):
     files = {**DJANGO, "shop/settings.py": "import nowhere_to_be_found\n"}
     outcome = await refine_project(files, "cart/tests.py::TotalTests::test_total", interpreter=sys.executable)
     assert (outcome.solved, "nowhere_to_be_found" in outcome.message) == (False, True), outcome.message
+
+
+async def test_migrations_that_fail_are_named(refine_project):
+    files = {**DJANGO, "cart/migrations/__init__.py": "", "cart/migrations/0001_initial.py": MIGRATION}
+    outcome = await refine_project(files, "cart/tests.py::PageTests::test_page", interpreter=sys.executable)
+    assert outcome.message.startswith(
+        "This fails because the migrations of Django fail (OperationalError: no such table: nowhere)."
+    )
 
 
 async def test_code_behind_a_link(refine_project):

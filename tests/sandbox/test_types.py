@@ -106,10 +106,10 @@ async def test_without_a_test_that_runs_the_code_it_is_verified_in_part(play):
             "pyproject.toml configures pyright, which",
         ),
         (
-            {"pyproject.toml": "[tool.mypy]\nplugins = ['nothing']\n"},
+            {"pyproject.toml": "[tool.mypy]\nplugins = ['./crash.py']\n", "crash.py": "def plugin(version): 1 / 0\n"},
             "types:",
             CannotVerifyError,
-            "mypy ended with status 2",
+            "mypy ended with status 2: Error calling the plugin",
         ),
         ({}, "types:nothing.py", UsageError, "There is no nothing.py"),
     ],

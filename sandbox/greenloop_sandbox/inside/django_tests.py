@@ -6,11 +6,14 @@ import pytest
 
 
 class DjangoTests:
-    """The plugin; made before pytest loads conftests and tests, which import models. `error`: why that failed."""
+    """The plugin; made before pytest loads conftests and tests, which import models. `error`: why that failed.
+
+    `database_error`: why the test databases could not be made; tests that need one fail with it.
+    """
 
     def __init__(self, settings):
         os.environ["DJANGO_SETTINGS_MODULE"] = settings
-        self.error = None
+        self.error = self.database_error = None
         try:
             __import__("django").setup()
         except Exception as error:
@@ -38,11 +41,19 @@ class DjangoTests:
         runner.setup_test_environment()
         kinds = {item.cls for item in session.items if getattr(item, "cls", None) is not None}
         names = {name: False for kind in kinds for name in _databases(kind)}
-        made = runner.setup_databases(aliases=names) if names else None
+        made = None
+        try:
+            made = runner.setup_databases(aliases=names) if names else None
+        except Exception as error:
+            self.database_error = error
         yield
         if made is not None:
             runner.teardown_databases(made)
         runner.teardown_test_environment()
+
+    def pytest_runtest_setup(self, item):
+        if self.database_error is not None and getattr(item, "cls", None) is not None and _databases(item.cls):
+            raise self.database_error
 
 
 def _databases(kind):

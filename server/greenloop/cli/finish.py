@@ -34,7 +34,8 @@ class FixJob:
 
     `aim` and the `earlier` run are those of the request, `opener` that of the session; `outputs`
     take the accepted results, `fixes` what became of each target; `answers` has the model that the user named when
-    asked, empty for none.
+    asked, empty for none. `failing` are the tests that failed in the whole suite, `passing_alone` those of them that
+    pass without the others.
     """
 
     arguments: argparse.Namespace
@@ -48,6 +49,8 @@ class FixJob:
     opener: Callable[[str, Settings], Model] | None = None
     fixes: list[Fix] = field(default_factory=list)
     answers: list[str] = field(default_factory=list)
+    failing: tuple[str, ...] = ()
+    passing_alone: list[str] = field(default_factory=list)
 
 
 def finish(job: FixJob, outcome: Outcome, session: RefineSession | None = None) -> int:

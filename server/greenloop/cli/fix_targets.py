@@ -86,7 +86,18 @@ def _fix_failing_tests(job: FixJob) -> int:
             sep="\n",
             file=sys.stderr,
         )
-    return _fix_each(job, failing) if job.arguments.all or since is not None else _fix_one(job, failing[0])
+    job = replace(job, failing=tuple(failing))
+    return _fix_each(job, failing) if job.arguments.all or since is not None else _fix_first(job, failing)
+
+
+def _fix_first(job: FixJob, failing: Sequence[str]) -> int:
+    """Fixes the first of these tests that also fails without the others."""
+    codes = []
+    for target in failing:
+        codes.append(_fix_one(job, target))
+        if target not in job.passing_alone:
+            break
+    return exit_codes.worst(codes)
 
 
 def _fix_each(job: FixJob, targets: Sequence[str]) -> int:
@@ -184,10 +195,20 @@ def _run_one(job: FixJob, target: str) -> tuple[int, Outcome]:
                 outcome = interrupt.run(session.run(), before_exit=before_exit)
         except asyncio.CancelledError:
             outcome = session.cancelled_outcome()
+    if outcome.reason is StopReason.ALREADY_GREEN and target in job.failing:
+        job.passing_alone.append(target)
+        outcome = replace(outcome, solved=False, reason=StopReason.ENVIRONMENT, message=_describe_order(target))
     job.fixes.append(Fix(target=target, outcome=outcome, problem=session.problem, accept=tuple(job.arguments.accept)))
     if reader_gone:
         raise BrokenPipeError
     return finish(job, outcome, session), outcome
+
+
+def _describe_order(target: str) -> str:
+    return (
+        f"{target} passes alone and failed with the tests that run before it: it depends on their order, or on chance. "
+        "Let it prepare all that it needs, or let the others undo what they change."
+    )
 
 
 def _write_event(write_json: Callable[[dict[str, Any]], None], event: Event, target: str) -> bool:

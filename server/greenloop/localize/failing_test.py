@@ -28,7 +28,7 @@ from greenloop.localize.related_tests import RelatedTestsRun, run_related_tests
 from greenloop.localize.target_run import measure_rest, run_with_stubs, trace_statements, with_suspicion
 from greenloop.localize.unreached import importable
 from greenloop.localize.unreached.named_by_failure import find_called_by
-from greenloop.localize.unreached.uncollected import refuse_uncollected
+from greenloop.localize.unreached.uncollected import refuse_broken_pytest, refuse_uncollected
 from greenloop.project.targets import nearest_names
 from greenloop.specs.kinds.pytest import read_spec
 from greenloop_sandbox import CaseResult, Execution, Failure, case_results, collected_cases
@@ -45,6 +45,7 @@ async def measure(context: BaselineContext) -> Baseline:
     if not collected_cases(execution):
         completed = None if created else await importable.measure_completed(context, execution, measure)
         return completed or await _explain_uncollected(context, execution, stubs)
+    refuse_broken_pytest(context, execution)
     spec = read_spec(execution, context.target)
     measurement = await measure_rest(context, execution, stubs)
     results = dict(measurement.results)

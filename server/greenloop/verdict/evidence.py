@@ -70,6 +70,7 @@ def gather(inputs: VerificationInputs, verdict: Verdict, sandbox: str, proofs: P
         together=proofs.together,
         also_fixed=verdict.turned_green,
         still_red=tuple(case for case in verdict.still_red if case in problem.siblings),
+        flaky=verdict.flaky,
     )
 
 

@@ -15,7 +15,7 @@ NAMED = 3  # tests
 
 def describe_also_fixed(evidence: Evidence) -> str:
     """`also fixes test_a, test_b and 2 more`: tests that failed before and pass now; empty without."""
-    return f"also fixes {_name_tests(evidence.also_fixed)}" if evidence.also_fixed else ""
+    return f"also fixes {name_tests(evidence.also_fixed)}" if evidence.also_fixed else ""
 
 
 def describe_still_red(evidence: Evidence) -> str:
@@ -24,10 +24,11 @@ def describe_still_red(evidence: Evidence) -> str:
     if not count:
         return ""
     subject = "1 test that fails" if count == 1 else f"{count} tests that fail"
-    return f"{subject} for the same cause {'is' if count == 1 else 'are'} still red: {_name_tests(evidence.still_red)}."
+    return f"{subject} for the same cause {'is' if count == 1 else 'are'} still red: {name_tests(evidence.still_red)}."
 
 
-def _name_tests(cases: Sequence[str]) -> str:
+def name_tests(cases: Sequence[str]) -> str:
+    """`test_a, test_b and 2 more`."""
     more = f" and {len(cases) - NAMED} more" if len(cases) > NAMED else ""
     return ", ".join(case.rpartition("::")[2] for case in cases[:NAMED]) + more
 

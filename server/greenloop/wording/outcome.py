@@ -12,7 +12,7 @@ from greenloop.core.records.spec import USER_PROVENANCES, Provenance
 from greenloop.core.records.verdict import Status
 from greenloop.core.requirements import show
 from greenloop.core.summary import CANNOT, GENERATED_PROVENANCES
-from greenloop.wording.notes import describe_also_fixed, describe_noticed, describe_still_red
+from greenloop.wording.notes import describe_also_fixed, describe_noticed, describe_still_red, name_tests
 
 VERIFIED_WORDS = {
     Verified.VERIFIED: "verified",
@@ -100,7 +100,8 @@ def describe_related(evidence: Evidence) -> list[str]:
     if evidence.neighbours_left_out:
         parts.append(f"{evidence.neighbours_left_out} not run")
     if evidence.neighbours_flaky:
-        parts.append(f"{evidence.neighbours_flaky} flaky")
+        names = f" ({name_tests(evidence.flaky)})" if evidence.flaky else ""
+        parts.append(f"{evidence.neighbours_flaky} flaky{names}")
     return parts
 
 

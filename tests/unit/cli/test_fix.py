@@ -168,6 +168,15 @@ def test_no_target_takes_the_first_red_test(fake, capsys):
     assert "2 failing" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("words", [["fix"], ["fix", "--all"]])
+def test_a_test_that_passes_alone_depends_on_others_and_the_next_is_taken(fake, capsys, words):
+    fake.red = ["test_m.py::test_a", "test_m.py::test_b"]
+    fake.result = replace(fake.result, reason=StopReason.ALREADY_GREEN, after={}, message="already passes")
+    assert main(words) == 3
+    assert [request.target for request in fake.requests] == fake.red
+    assert "test_m.py::test_b passes alone and failed with the tests that run before it" in capsys.readouterr().out
+
+
 def test_all_takes_them_one_after_another(fake, capsys):
     fake.red = ["test_m.py::test_a", "test_m.py::test_b"]
     assert main(["fix", "--all", "--json"]) == 0

@@ -90,6 +90,11 @@ def test_what_turned_green_is_not_told_as_failing():
     assert describe_related(replace(SURE, also_fixed=TESTS[:3])) == ["1 related test unchanged"]
 
 
+def test_flaky_tests_are_named():
+    evidence = replace(SURE, neighbours_flaky=2, flaky=("test_m.py::test_a", "test_m.py::test_b"))
+    assert describe_related(evidence)[-1] == "2 flaky (test_a, test_b)"
+
+
 @pytest.mark.parametrize(
     ("usage", "sentence"),
     [

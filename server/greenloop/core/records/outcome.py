@@ -100,9 +100,9 @@ class Evidence:
     those that passed before, and that cannot be put apart with the user's own code either. `data` is that of the
     accepted verdict, by requirement.
     `also_fixed` are related tests that failed before and pass now; `still_red` those that fail for the same cause as
-    the target did, and still do. `differences` are examples of what changed on other inputs; `noticed` says what the
-    tests would notice of the change (None: not measured). `unfinished` are signs that the change is
-    incomplete, each with its place.
+    the target did, and still do; `flaky` failed, and passed when they ran again. `differences` are examples of what
+    changed on other inputs; `noticed` says what the tests would notice of the change (None: not measured).
+    `unfinished` are signs that the change is incomplete, each with its place.
     """
 
     sandbox: str = ""
@@ -120,6 +120,7 @@ class Evidence:
     data: Mapping[str, Any] = field(default_factory=dict)
     also_fixed: tuple[str, ...] = ()
     still_red: tuple[str, ...] = ()
+    flaky: tuple[str, ...] = ()
     differences: tuple[Difference, ...] = ()
     noticed: Noticed | None = None
     unfinished: tuple[str, ...] = ()

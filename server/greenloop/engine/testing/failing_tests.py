@@ -10,7 +10,7 @@ from pathlib import Path
 
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.engine.sandbox_spec import ignore_status
-from greenloop.engine.testing.run_tests import refuse_unreadable, run_tests
+from greenloop.engine.testing.run_tests import SuiteReport, refuse_unreadable, run_tests
 from greenloop.engine.timing import heartbeat
 from greenloop.localize.regions import may_change
 from greenloop.project.environment.faults import is_third_party
@@ -27,8 +27,8 @@ async def list_failing_tests(
     """Runs the suite in the sandbox, unchanged; returns the node ids that fail, in order, and last the test files that
     code under test keeps pytest from importing.
 
-    Raises `CannotVerifyError` where none fails and pytest cannot import all files, and `UsageError` where it finds no
-    test at all.
+    Raises `CannotVerifyError` where none fails and pytest cannot import or run all tests, and `UsageError` where it
+    finds no test at all.
     """
     try:
         async with heartbeat(report_status) as beating:
@@ -39,7 +39,8 @@ async def list_failing_tests(
     failing += _files_behind_broken_code(report.errors, file_patterns(root))
     if not failing:
         refuse_unreadable(report.errors)
-        if not report.results and not report.left_out:
+        refuse_unfinished(report, max(settings.suite.seconds, settings.sandbox.seconds))
+        if not report.results:
             raise _no_test(root)
     return failing
 
@@ -92,4 +93,20 @@ def _no_test(root: Path) -> UsageError:
         f"pytest finds no test in {root}.",
         remedy=f"It looks for functions {functions} in files {files}. Without tests, name a function that has a "
         "docstring: `greenloop fix FILE.py::FUNCTION`.",
+    )
+
+
+def refuse_unfinished(report: SuiteReport, seconds: float) -> None:
+    """Raises `CannotVerifyError` where not all tests ran; `seconds` is the limit that the suite had."""
+    if not report.left_out:
+        return
+    left, count = report.left_out, len(report.results)
+    passing = f"{count} {'test passes' if count == 1 else 'tests pass'}, and {len(left)} did not run"
+    if report.ended:
+        raise CannotVerifyError(
+            f"{passing}: pytest ended before {left[0]}.", remedy=f"Name it: `greenloop fix {left[0]}`."
+        )
+    raise CannotVerifyError(
+        f"{passing} within {seconds:g} s.",
+        remedy=f"Name a test or a folder, or give the suite more time: --set suite.seconds={10 * seconds:g}.",
     )

@@ -116,7 +116,7 @@ def _explain_failure(
     execution: Execution, place: SandboxSpec, buffers: Mapping[str, bytes]
 ) -> CannotVerifyError | None:
     """Returns the error that explains an environment fault if nothing could run, else None."""
-    if collected_cases(execution):
+    if collected_cases(execution) and not is_pytest_broken(execution):
         return None
     failures = [error.failure for error in collect_errors(execution)]
     if failures:

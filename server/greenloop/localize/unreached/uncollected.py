@@ -9,7 +9,7 @@ from greenloop.core.errors import CannotVerifyError
 from greenloop.localize.context import BaselineContext
 from greenloop.localize.missing.unwritten import refuse_at_import
 from greenloop_sandbox import Execution
-from greenloop_sandbox.report.cases import collect_errors, records_of_kind
+from greenloop_sandbox.report.cases import collect_errors, collected_cases, records_of_kind
 
 INTERNAL_ERROR = 3  # pytest's exit status
 _ROW = re.compile(r"^INTERNALERROR> ?(.*)$", re.MULTILINE)
@@ -33,13 +33,20 @@ def refuse_uncollected(context: BaselineContext, execution: Execution) -> None:
             f"{path} cannot be collected by pytest: {failure.type}: {failure.message}{location}.",
             remedy=CIRCULAR if "partially initialized module" in failure.message else COLLECT,
         )
+    refuse_broken_pytest(context, execution)
+
+
+def refuse_broken_pytest(context: BaselineContext, execution: Execution) -> None:
+    """Raises `CannotVerifyError` where pytest ended by an error of its own before any test ran."""
     if is_pytest_broken(execution):
         command = f"{context.place.environment.executable} -m pytest {context.target.path}"
         raise explain_broken_pytest(execution.output, context.snapshot.root, command)
 
 
 def is_pytest_broken(execution: Execution) -> bool:
-    """Did pytest end by an error of its own, or not to its end?"""
+    """Did pytest end before any test ran, by an error of its own or not to its end?"""
+    if collected_cases(execution):
+        return execution.status == INTERNAL_ERROR and not any(records_of_kind(execution, "phase"))
     return execution.status == INTERNAL_ERROR or not any(records_of_kind(execution, "finished"))
 
 
@@ -56,9 +63,7 @@ def explain_broken_pytest(output: str, root: Path, command: str) -> CannotVerify
         )
     others = [row for row in output.strip().splitlines() if not _BANNER.match(row)]
     words = error or (others[-1].strip() if others else "no output")
-    return CannotVerifyError(
-        f"pytest stopped before it collected any test: {words}", remedy=f"See whether `{command}` works."
-    )
+    return CannotVerifyError(f"pytest stopped before any test ran: {words}", remedy=f"See whether `{command}` works.")
 
 
 def _last_place(rows: list[str], root: Path) -> str:

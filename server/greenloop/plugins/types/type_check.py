@@ -41,8 +41,9 @@ def find_errors() -> list[tuple[str, int, str]]:
         [sys.executable, "-m", CHECKER, *arguments, *PATHS], capture_output=True, text=True, check=False
     )
     if done.returncode not in (0, 1):
-        rows = (done.stderr.strip() or done.stdout.strip() or "it says nothing").splitlines()
-        raise TypeCheckerFailed(f"{CHECKER} ended with status {done.returncode}: {rows[-1][:300]}")
+        rows = f"{done.stdout}\n{done.stderr}".strip().splitlines() or ["it says nothing"]
+        reason = next((row for row in rows if re.search(r"(?i)\berror[: ]", row)), rows[-1])
+        raise TypeCheckerFailed(f"{CHECKER} ended with status {done.returncode}: {reason[:300]}")
     found = {"mypy": _of_mypy, "ruff": _of_ruff}.get(CHECKER, _of_pyright)(done.stdout)
     return [each for each in found if each[0] != Path(__file__).name]
 

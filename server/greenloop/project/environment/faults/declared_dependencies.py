@@ -36,6 +36,15 @@ def declared_distributions(root: Path) -> set[str]:
     return distributions
 
 
+def is_local_dependency(top_level: str, root: Path) -> bool:
+    """Is it declared as another project on this machine, such as a member of the same workspace?"""
+    table = _read_toml(root, "pyproject.toml")
+    uv, poetry = _subtable(table, "tool", "uv", "sources"), _subtable(table, "tool", "poetry", "dependencies")
+    kinds = {canonicalize_name(name): entry for name, entry in (*poetry.items(), *uv.items())}
+    entry = kinds.get(canonicalize_name(top_level))
+    return isinstance(entry, dict) and bool(entry.keys() & {"workspace", "path"})
+
+
 def project_name(root: Path) -> str:
     """The project's own normalised name, or empty."""
     name = _subtable(_read_toml(root, "pyproject.toml"), "project").get("name")

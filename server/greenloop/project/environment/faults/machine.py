@@ -68,6 +68,11 @@ def _locale(observed: ObservedFailure, _match: re.Match[str]) -> dict[str, str]:
     return {"name": match[1], "command": f"localedef -i {match[1].partition('.')[0]} -f UTF-8 {match[1]}"}
 
 
+def _migration(observed: ObservedFailure, _match: re.Match[str]) -> dict[str, str] | None:
+    is_migrating = any("/django/db/migrations/" in frame.path for frame in observed.failure.frames)
+    return {"type": observed.failure.type} if is_migrating and observed.own_frame is None else None
+
+
 # fmt: off
 DISPLAY_ROWS: list[Row[ObservedFailure]] = [
     Row(_DISPLAY, "the test needs a display, and the sandbox has none",
@@ -79,6 +84,8 @@ DISPLAY_ROWS: list[Row[ObservedFailure]] = [
         "Install pytest-django ({python} -m pip install pytest-django) and set "
         "`DJANGO_SETTINGS_MODULE` in pytest's configuration.",
         lambda observed, _match: observed.failure.type in {"ImproperlyConfigured", "AppRegistryNotReady"}),
+    Row("^(?P<reason>.*)", "the migrations of Django fail ({type}: {reason})",
+        "Correct the migration that this names: {python} manage.py migrate, with an empty database.", _migration),
     Row("", "the test needs Docker, whose socket is not available inside the sandbox",
         "Skip the test if there is no engine, or use a test double.", _needs_docker),
 ]

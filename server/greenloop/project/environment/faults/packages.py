@@ -11,7 +11,11 @@ from packaging.utils import canonicalize_name
 from greenloop.core.python.ast_source import UNPARSABLE, parse_module_strictly
 from greenloop.core.text.similar import MEANT, closest
 from greenloop.project import sources
-from greenloop.project.environment.faults.declared_dependencies import is_third_party, project_name
+from greenloop.project.environment.faults.declared_dependencies import (
+    is_local_dependency,
+    is_third_party,
+    project_name,
+)
 from greenloop.project.environment.faults.observation import ObservedFailure, is_installed_path
 from greenloop.project.environment.faults.rows import Predicate, Row
 from greenloop.project.environment.faults.tables import ADDED, DISTRIBUTIONS, LIBRARIES, MARKS, PLUGINS, REMOVED, SYNTAX
@@ -181,6 +185,8 @@ def _explain_module(observed: ObservedFailure, module: str) -> tuple[str, Values
             if binaries:
                 return "other build", {**values, "binary": binaries[0].name}
             return "other version", _installed_version(observed, module)
+    if observed.root is not None and is_local_dependency(top_level, observed.root):
+        return "local project", values
     if observed.root is None or is_third_party(top_level, observed.root):
         return "not installed", values
     from_path = observed.own_frame.path if observed.own_frame else ""
@@ -285,6 +291,9 @@ ROWS: list[Row[ObservedFailure]] = [
     Row(_NO_MODULE, _OFF_PATH, "Install its project: {python} -m pip install -e {project}. Or name the folder in the "
         "setting `pythonpath` of pytest.", _module("of a project")),
     Row(_NO_MODULE, _OFF_PATH, "Name the folder in the setting `pythonpath` of pytest.", _module("off path")),
+    Row(_NO_MODULE, "'{package}', which pyproject.toml names by its folder or workspace, is not installed in {python}",
+        "Install it as the project does (`uv sync --all-packages`, `poetry install`), or begin in the folder of both "
+        "(--root).", _module("local project")),
     Row(_NO_MODULE, *_MISSING, _module("not installed")),
     Row(_NO_MODULE, "neither the workspace nor {python} has a module '{top_level}'",
         "Install its package ({python} -m pip install ...), or write it.", _module("unknown")),

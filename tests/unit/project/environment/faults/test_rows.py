@@ -73,6 +73,9 @@ def test_every_row_has_a_pattern_that_compiles_and_a_sentence_without_a_full_sto
         ("PermissionError", "[Errno 13] Permission denied: '/var/log/x'", "m.py",
          "the test has no permission for /var/log/x, which is outside the workspace",
          "Make the test use tmp_path instead."),
+        ("OperationalError", "no such table: a\nmore", "/x/site-packages/django/db/migrations/executor.py",
+         "the migrations of Django fail (OperationalError: no such table: a)",
+         "Correct the migration that this names: /py manage.py migrate, with an empty database."),
         ("MemoryError", "", "test_m.py", "the test exceeds the memory limit",
          "Allow more (in MiB), for example: sandbox.memory = 4096"),
     ],
@@ -100,6 +103,21 @@ def test_sources_that_are_not_installed_are_named(tmp_path, files, folder, remed
     assert fault == faults.Fault(
         sentence=f"This fails because 'api' is in {folder}, from which the tests do not import.", remedy=remedy
     )
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[tool.uv.sources]\nmy-api = {workspace = true}\n", "[tool.poetry.dependencies]\nmy-api = {path = '../api'}\n"],
+)
+def test_a_project_of_the_same_workspace_is_not_fetched_from_an_index(tmp_path, text):
+    (tmp_path / "pyproject.toml").write_text(text)
+    failure = Failure(type="ModuleNotFoundError", message="No module named 'my_api'")
+    fault = faults.find_environment_fault([failure], ENVIRONMENT, root=tmp_path)
+    assert fault is not None
+    assert fault.sentence.endswith(
+        "'my_api', which pyproject.toml names by its folder or workspace, is not installed in /py."
+    )
+    assert "pip install" not in fault.remedy
 
 
 def test_a_link_out_of_the_workspace_is_named(tmp_path):
