@@ -117,6 +117,19 @@ async def test_a_conftest_with_options_of_its_own_needs_a_fresh_pytest(session):
     assert await ran(session, selectors=("test_o.py",)) == {"test_o": "passed"}
 
 
+async def test_a_run_without_the_prepared_session_keeps_its_log_files_open(session):
+    """Another file with a number of theirs would be closed with them, by `logging.config.dictConfig` for example."""
+    text = dedent("""\
+        import logging, os
+        def test_l():
+            handlers = [reference() for reference in logging._handlerList]
+            files = [each.stream.fileno() for each in handlers if isinstance(each, logging.FileHandler)]
+            assert [os.readlink(f"/proc/self/fd/{number}") for number in files] == ["/dev/null"] * 2
+    """)
+    await taught(session)
+    assert await ran(session, {"test_l.py": text}, selectors=("test_l.py",)) == {"test_l": "passed"}
+
+
 async def test_hooks_of_conftests_run_as_in_a_fresh_pytest(session):
     root = session._spec.root
     hooks = "".join(

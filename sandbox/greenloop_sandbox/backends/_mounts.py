@@ -34,6 +34,9 @@ _ETC = (
     "timezone",
     "debian_version",
     "os-release",
+    "protocols",
+    "services",
+    "mime.types",
 )
 _ETC_NETWORK = ("resolv.conf", "ssl", "pki", "ca-certificates", "nsswitch.conf")
 # Needed for mounting; an overlay works with the rights of the process that mounted it.

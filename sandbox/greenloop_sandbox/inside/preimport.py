@@ -1,5 +1,6 @@
 """Imports before the fork the slow third-party packages that the project's tests import."""
 
+import contextlib
 import importlib.metadata
 import inspect
 import json
@@ -122,10 +123,8 @@ def _run_trial(names, root):
             break
         data += chunk
     os.close(results_in)
-    try:
+    with contextlib.suppress(OSError):
         os.kill(child, signal.SIGKILL)
-    except OSError:
-        pass
     os.waitpid(child, 0)
     lines = [json.loads(line) for line in data.split(b"\n")[:-1]]
     return {name: (seconds, problem) for name, seconds, problem in lines}

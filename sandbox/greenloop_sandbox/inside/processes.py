@@ -1,5 +1,6 @@
 """Reads the process table for the supervisor: its descendants, their memory, and killing all of them."""
 
+import contextlib
 import ctypes
 import os
 import resource
@@ -50,14 +51,8 @@ def memory_used(processes):
     total = 0
     for pid, _, size in processes:
         resident = size
-        try:
-            with open("/proc/%d/smaps_rollup" % pid, "rb") as stream:
-                for line in stream:
-                    if line.startswith(b"Pss:"):
-                        resident = int(line.split()[1]) << 10
-                        break
-        except OSError:
-            pass
+        with contextlib.suppress(OSError), open("/proc/%d/smaps_rollup" % pid, "rb") as stream:
+            resident = next((int(line.split()[1]) << 10 for line in stream if line.startswith(b"Pss:")), size)
         total += resident
     return total
 
@@ -104,10 +99,8 @@ def _reap(worker, status):
 
 def send_signal(pid, number):
     """Signals a process that may already be gone."""
-    try:
+    with contextlib.suppress(OSError):
         os.kill(pid, number)
-    except OSError:
-        pass
 
 
 def waitpid(pid, flags):

@@ -13,6 +13,8 @@ import pytest
 SUPPORTED_VERSIONS = ((8, 0), (10, 0))  # at least, below
 # Exit status: this project's conftests add options, so pytest must load them before it configures.
 CONFTEST_OPTIONS_STATUS = 98
+# Of every prepared session. A run without it keeps them too: its log handlers would close what has their numbers then.
+held_descriptors = set()
 
 
 def prepare(request, siblings):
@@ -35,14 +37,13 @@ def prepare(request, siblings):
     finally:
         sys.path[:] = path
         os.chdir("/")
-    session.descriptors = _open_descriptors() - descriptors_before
+    held_descriptors.update(_open_descriptors() - descriptors_before)
     return session, ""
 
 
 class PreparedSession:
-    """A configured pytest session. `descriptors` belong to it and must stay open; `path` is its import path."""
+    """A configured pytest session. `path` is its import path."""
 
-    descriptors = frozenset()
     path = ()
 
     def __init__(self, root, scratch, siblings):
@@ -137,7 +138,7 @@ def _registered_options(config):
 
 
 def _open_descriptors():
-    try:
-        return frozenset(int(name) for name in os.listdir("/proc/self/fd"))
-    except OSError:
-        return frozenset()
+    """Returns the numbers of all but the one with which they are listed, which the next file that is opened gets."""
+    folder = "/proc/self/fd"
+    names = os.listdir(folder) if os.path.isdir(folder) else ()
+    return frozenset(int(name) for name in names if os.path.lexists(os.path.join(folder, name)))

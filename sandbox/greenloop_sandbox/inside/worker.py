@@ -1,5 +1,6 @@
 """Turns a forked process into the worker of one run: gives up every unneeded right, then runs pytest."""
 
+import contextlib
 import errno
 import os
 import resource
@@ -23,7 +24,7 @@ def run_worker(request, siblings, protocol, control, report, output, session, ma
     os.dup2(null, 0)
     os.dup2(output, 1)
     os.dup2(output, 2)
-    kept = {*(session.descriptors if session else ()), *([marks.fileno()] if marks else ())}
+    kept = {*siblings["pytest_session"].held_descriptors, *([marks.fileno()] if marks else ())}
     _close_all_but({0, 1, 2, control, report, *kept})
     _prefer_for_oom_kill()
     root, scratch, processes = request["root"], scratch_folder(request["scratch"]), siblings["processes"]
@@ -46,10 +47,8 @@ def run_worker(request, siblings, protocol, control, report, output, session, ma
     request["key"] = ""
     code = siblings["plugin"].run_pytest(request, report, key, scratch, protocol.sign, siblings, session, marks)
     for stream in (sys.stdout, sys.stderr):
-        try:
+        with contextlib.suppress(OSError, ValueError):
             stream.flush()
-        except (OSError, ValueError):
-            pass
     return code
 
 
@@ -108,20 +107,14 @@ def _close_all_but(keep):
         descriptors = [int(name) for name in os.listdir("/proc/self/fd")]
     except OSError:
         descriptors = list(range(min(resource.getrlimit(resource.RLIMIT_NOFILE)[0], 65536)))
-    for fd in descriptors:
-        if fd not in keep:
-            try:
-                os.close(fd)
-            except OSError:
-                pass
+    for fd in {*descriptors} - keep:
+        with contextlib.suppress(OSError):
+            os.close(fd)
 
 
 def _prefer_for_oom_kill():
-    try:
-        with open("/proc/self/oom_score_adj", "w") as stream:
-            stream.write("1000")
-    except OSError:
-        pass
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as stream:
+        stream.write("1000")
 
 
 def set_limits(request):
