@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from greenloop.project import workspace
+from greenloop.project import hidden
 from greenloop.project.environment.faults import find_environment_fault
 from greenloop.project.settings import Settings
 from greenloop_sandbox import Environment, Failure
@@ -40,7 +40,7 @@ _ON_HOST = ((r"Operation not permitted|Permission denied|root|os\.access|access\
 def find_cause(failure: Failure | None, host_output: str, *, root: Path, environment: Environment) -> str:
     """The promise in a few words, or "" when none explains it. `host_output`: what the test said on the host."""
     if failure is not None:
-        masked = workspace.masked_patterns(Settings())
+        masked = hidden.masked_patterns(Settings())
         fault = find_environment_fault([failure], environment, root=root, network=False, masked=masked)
         if fault is not None:
             return fault.sentence.removeprefix("This fails because ").rstrip(".")

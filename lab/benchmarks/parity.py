@@ -5,7 +5,7 @@ Run: python lab/benchmarks/parity.py [--list FILE] [--cache FOLDER] [--only NAME
 parity.toml lists the projects, parity_kinds.toml more of them. Each is unpacked from its source archive and installed,
 editable, in a virtual environment of its own; then its whole suite runs twice on the host (a test that differs there is
 flaky) and, where it is short, twice in the back end that greenloop chooses: a second run may use what the first has
-learnt.
+learnt. What differs then runs alone on the host once more: a test that has the sandbox's outcome there is flaky.
 The result of each project is kept, so that some can be run again. Exit status 1: a project differs by more than 1 %, or
 a difference has no name.
 """
@@ -25,6 +25,7 @@ import tarfile
 import tempfile
 import time
 import tomllib
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -40,6 +41,7 @@ from greenloop_sandbox import CaseResult, Execution, TestRun, case_results
 from greenloop_sandbox.report.cases import describe_end
 
 HERE = Path(__file__).resolve().parent
+MOST_REPEATED = 100  # tests that differ
 MAX_SECONDS_TO_REPEAT = 60.0  # seconds of a suite up to which it runs twice in the sandbox
 
 
@@ -52,6 +54,8 @@ class Project:
     kind: str
     tests: tuple[str, ...]
     seconds: float = 300.0
+    select: tuple[str, ...] = ()  # the files and folders that run, where the whole suite takes too long
+    configuration: str = ""  # pytest.ini, where the source archive lacks what its tests are run with
 
 
 # -- the project --------------------------------------------------------------------------------------------------
@@ -70,6 +74,8 @@ def prepare_project(project: Project, cache: Path) -> Path:
     with tarfile.open(next(folder.parent.glob("*.tar.gz"))) as archive:
         archive.extractall(folder.parent / "unpacked", filter="data")
     next((folder.parent / "unpacked").iterdir()).rename(folder)
+    if project.configuration:
+        (folder / "pytest.ini").write_text(project.configuration, encoding="utf-8")
     _run_quietly([sys.executable, "-m", "venv", folder / ".venv"])
     _run_quietly([folder / ".venv/bin/python", "-m", "pip", "install", "-q", "-e", folder, *project.tests])
     ready.write_text(wanted, encoding="utf-8")
@@ -85,7 +91,9 @@ def _run_quietly(command: list[str | Path]) -> None:
 # -- the two sides ------------------------------------------------------------------------------------------------
 
 
-def run_on_host(folder: Path, seconds: float, scratch: Path, python: Path | None = None) -> tuple[Execution, float]:
+def run_on_host(
+    folder: Path, seconds: float, scratch: Path, python: Path | None = None, select: Sequence[str] = ()
+) -> tuple[Execution, float]:
     """The suite as the user runs it in an activated environment, read by the same reader as the sandbox's report.
 
     `python` is the environment's, `.venv`'s where none is named; `scratch` is a folder outside the project.
@@ -99,7 +107,7 @@ def run_on_host(folder: Path, seconds: float, scratch: Path, python: Path | None
     began = time.monotonic()
     with tempfile.TemporaryFile() as output_file:
         process = subprocess.Popen(
-            [python, "-m", "pytest", "--continue-on-collection-errors"],
+            [python, "-m", "pytest", "--continue-on-collection-errors", *select],
             cwd=folder,
             env={
                 **_user_environment(python),
@@ -135,7 +143,7 @@ def _user_environment(python: Path) -> dict[str, str]:
     return {**kept, "VIRTUAL_ENV": str(python.parents[1]), "PATH": f"{python.parent}:{os.environ['PATH']}"}
 
 
-async def run_in_sandbox(folder: Path, seconds: float) -> list[Execution]:
+async def run_in_sandbox(folder: Path, seconds: float, select: Sequence[str] = ()) -> list[Execution]:
     """The suite in the back end that greenloop chooses, with its own settings but for the time limit.
 
     A suite of less than a minute runs twice: what the first run taught the session matters to short ones.
@@ -146,7 +154,7 @@ async def run_in_sandbox(folder: Path, seconds: float) -> list[Execution]:
     try:
         executions = []
         for baseline in (True, False):
-            executions.append(await session.run(TestRun(selectors=(), seconds=seconds, baseline=baseline)))
+            executions.append(await session.run(TestRun(selectors=tuple(select), seconds=seconds, baseline=baseline)))
             if executions[-1].broken:
                 raise RuntimeError(executions[-1].broken)
             if executions[-1].seconds > MAX_SECONDS_TO_REPEAT:
@@ -158,6 +166,9 @@ async def run_in_sandbox(folder: Path, seconds: float) -> list[Execution]:
         await session.close()
 
 
+Results = dict[str, CaseResult]
+
+
 def results_by_id(execution: Execution) -> dict[str, CaseResult]:
     return {result.id: result for result in case_results(execution)}
 
@@ -167,11 +178,11 @@ def compare_project(project: Project, cache: Path) -> Row:
     row = Row(name=project.name, version=project.version, kind=project.kind)
     try:
         folder = prepare_project(project, cache)
-        first, row.host = run_on_host(folder, project.seconds, folder.parent)
-        second, again = run_on_host(folder, project.seconds, folder.parent)
+        first, row.host = run_on_host(folder, project.seconds, folder.parent, select=project.select)
+        second, again = run_on_host(folder, project.seconds, folder.parent, select=project.select)
         row.host = min(row.host, again)
         environment = interpreters.find_environment(folder, configuration.load(folder)[0])
-        executions = asyncio.run(run_in_sandbox(folder, project.seconds))
+        executions = asyncio.run(run_in_sandbox(folder, project.seconds, project.select))
     except subprocess.TimeoutExpired:
         row.problem = f"the suite did not end on the host within {project.seconds:.0f} s"
         return row
@@ -182,6 +193,7 @@ def compare_project(project: Project, cache: Path) -> Row:
     host, repeated = results_by_id(first), results_by_id(second)
     inside = [results_by_id(execution) for execution in executions]
     flaky = {case for case in host | repeated if _outcome_of(host, case) != _outcome_of(repeated, case)}
+    flaky |= _find_flaky(project, folder, host, inside, flaky)
     every = dict.fromkeys([*host, *(case for found in inside for case in found)])
     row.ids, row.flaky = len(every), len(flaky)
     row.problem = next((f"the sandbox ended a run: {describe_end(run)}" for run in executions if run.killed), "")
@@ -199,6 +211,23 @@ def compare_project(project: Project, cache: Path) -> Row:
         )
     (folder.parent / "differing.json").write_text(json.dumps(differing_rows, indent=1), encoding="utf-8")
     return row
+
+
+def _find_flaky(project: Project, folder: Path, host: Results, inside: list[Results], known: set[str]) -> set[str]:
+    """Runs the tests that differ alone on the host, in their files' order; returns those with the sandbox's outcome."""
+    differing = [case for case in host if any(_outcome_of(each, case) != _outcome_of(host, case) for each in inside)]
+    again = [case for case in differing if case not in known][:MOST_REPEATED]
+    if not again:
+        return set()
+    try:
+        alone = results_by_id(run_on_host(folder, project.seconds, folder.parent, select=again)[0])
+    except (subprocess.TimeoutExpired, RuntimeError):
+        return set()
+    return {case for case in again if all(_outcome_of(each, case) in _sides(host, alone, case) for each in inside)}
+
+
+def _sides(host: Results, alone: Results, case: str) -> set[str]:
+    return {_outcome_of(host, case), _outcome_of(alone, case)}
 
 
 def _outcome_of(found: dict[str, CaseResult], case: str) -> str:
@@ -220,7 +249,10 @@ def main() -> int:
     parser.add_argument("--report", action="store_true", help="run nothing; the table of the last results")
     options = parser.parse_args()
     listed = tomllib.loads((HERE / options.list).read_text(encoding="utf-8"))["project"]
-    projects = [Project(**{**entry, "tests": tuple(entry["tests"])}) for entry in listed]
+    projects = [
+        Project(**{**entry, "tests": tuple(entry["tests"]), "select": tuple(entry.get("select", ()))})
+        for entry in listed
+    ]
     if options.only and (unknown := set(options.only) - {project.name for project in projects}):
         parser.error(f"{options.list} has no project {min(unknown)}")
     options.cache.mkdir(parents=True, exist_ok=True)
