@@ -13,7 +13,7 @@ profiler = load("line_profiler")
 def work(count):
     total = 0
     for number in range(count):
-        total += sum(range(2000)) + number
+        total += sum(range(50_000)) + number
     kept = [0] * 100_000
     return total, kept
 
