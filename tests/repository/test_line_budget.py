@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PLUGINS = "server/greenloop/plugins"
 # The goals are 42,000 for the core, 12,000 for the sandbox and none for the laboratory, whose lines cost users nothing.
 # Type checks, data files as suspects, services for tests and proofs of coroutines raised both by 2,900 lines at once.
-LINES = {"server/greenloop": 58_000, PLUGINS: 13_400, "sandbox/greenloop_sandbox": 16_300}
+LINES = {"server/greenloop": 57_200, PLUGINS: 14_300, "sandbox/greenloop_sandbox": 16_300}
 MOST_OF_A_PLUGIN = 3_000
 STEP = 500
 

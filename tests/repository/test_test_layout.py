@@ -26,6 +26,7 @@ WITHOUT_TESTS = {
     "plugins/embedded": 2,
     "plugins/improve": 2,
     "plugins/notebooks": 2,
+    "plugins/replay": 1,
     "project": 13,
     "sandbox": 40,
     "sandboxes": 1,

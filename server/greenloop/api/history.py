@@ -1,4 +1,4 @@
-"""The history of runs, what became of their results, and runs as files for others."""
+"""The history of runs, and what became of their results."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ from greenloop.api.result_files import DiskFiles
 from greenloop.api.settings import load_settings
 from greenloop.core.errors import UsageError, WorkspaceError
 from greenloop.core.records.outcome import Outcome
-from greenloop.engine.history.export import export_run
 from greenloop.engine.history.provenance import Basis, stored_problem
 from greenloop.engine.history.rows import StoredRun
-from greenloop.engine.history.run_file import RunFile, format_run_file
 from greenloop.engine.history.store import History
 
 

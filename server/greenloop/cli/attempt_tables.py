@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from rich import box
-from rich.console import Group, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -75,6 +75,11 @@ def _short_result(attempt: Attempt) -> str:
     verdict = attempt.verdict
     is_partial = verdict.status is Status.FAILED and verdict.passed < verdict.total
     return count_passed(verdict) if is_partial else attempt_result(attempt)
+
+
+def print_diff(text: str) -> None:
+    """Prints a unified diff in the usual colours."""
+    Console(highlight=False).print(colour_diff(text), soft_wrap=True)
 
 
 def colour_diff(text: str) -> Text:

@@ -107,7 +107,6 @@ SUMMARIES = {
     "explain": "show where a test fails and what is most likely at fault, without a model",
     "tests": "show or edit the tests that were generated from a docstring",
     "verify": "run a commit's tests against your working tree, in a way that cannot be faked",
-    "export": "write a run as a file that another machine can verify",
     "serve": "run the language server on standard input and output",
     "doctor": "check what greenloop needs on this machine",
     "setup": "connect an editor or a coding agent",

@@ -15,7 +15,7 @@ from typing import Any
 from greenloop.core import registry
 from greenloop.core.errors import UsageError
 from greenloop.core.text.json_codec import to_json
-from greenloop.engine.history.export import cleaner
+from greenloop.core.text.redact import cleaner
 from greenloop.project import workspace
 from greenloop_lab.engine.history import diverse
 from greenloop_lab.engine.history.formats._row import Row

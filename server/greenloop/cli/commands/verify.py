@@ -1,4 +1,4 @@
-"""`greenloop verify`: runs a commit's tests against the working tree, or verifies a past or an exported result again.
+"""`greenloop verify`: runs a commit's tests against the working tree; plugins verify other results.
 
 It must not know how a verdict is reached; it knows a request and its result.
 """
@@ -10,10 +10,9 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from greenloop.api.result_files import write_texts
 from greenloop.api.settings import Settings
 from greenloop.api.short_texts import describe_verification, shorten
 from greenloop.api.verification import (
@@ -22,20 +21,20 @@ from greenloop.api.verification import (
     Verification,
     VerifyRequest,
     load_back_end,
-    replay,
     result_json,
     verify,
-    verify_run_file,
+    verify_targets,
 )
 from greenloop.api.workspace import find_root
 from greenloop.cli import exit_codes, gate, interrupt, options, outputs, render
-from greenloop.cli.attempt_tables import colour_diff
-from greenloop.cli.errors import print_error, print_warning
+from greenloop.cli.errors import print_error
 from greenloop.cli.outputs import Output
 from greenloop.cli.progress import open_progress, timed
 from greenloop.cli.verification_text import describe
-from greenloop.core.errors import GreenloopError, UsageError, WorkspaceError
-from greenloop.core.text.diff import diff_files
+from greenloop.core.errors import GreenloopError, UsageError
+
+# Verifies a target; returns the result and, where that was asked for, the files that it wrote.
+Check = Callable[[], tuple[Verification, Sequence[str] | None]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,9 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "(default: the whole suite, where tests that also failed at the commit do not count), the number of "
         "a run in the history to repeat (`12`, `run:12`), or a FILE.json of `greenloop export`",
     )
-    parser.add_argument(
-        "--apply", action="store_true", help="write the change of an exported run if it is verified here"
-    )
+    for module in verify_targets():
+        module.add_arguments(parser)
     parser.add_argument("--base", metavar="REV", help="the commit whose tests and configuration count (default: HEAD)")
     parser.add_argument(
         "--staged", action="store_true", help="verify the staged files instead of the working tree, for a commit hook"
@@ -145,15 +143,10 @@ def _verify(arguments: argparse.Namespace) -> int:
     wanted = outputs.open_outputs(arguments, cwd)
     if arguments.run_seconds is not None and not arguments.run_seconds > 0:
         raise UsageError("--seconds must be more than 0.")
-    number, file = run_number(arguments.targets, cwd), _run_file(arguments.targets, cwd)
-    if arguments.apply and file is None:
-        raise UsageError("--apply needs an exported run.", remedy="Name its file: `greenloop verify FILE --apply`.")
-    written: tuple[str, ...] = ()
+    checks = (module.find(arguments, cwd) for module in verify_targets())
+    check: Check | None = next(filter(None, checks), None)
     try:
-        if file is not None:
-            result, written = _verify_file(arguments, file, cwd)
-        else:
-            result = _replay(arguments, number, cwd) if number is not None else _verify_target(arguments, cwd)
+        result, written = check() if check else (_verify_target(arguments, cwd), None)
     except asyncio.CancelledError:
         if arguments.json:
             print(json.dumps(result_json(Verification(reason="Cancelled."))))
@@ -164,7 +157,7 @@ def _verify(arguments: argparse.Namespace) -> int:
         _write_reports(wanted, Verification(reason=error.advice), arguments, cwd)
         raise
     if arguments.json:
-        print(json.dumps({**result_json(result), **({"written": list(written)} if arguments.apply else {})}))
+        print(json.dumps({**result_json(result), **({} if written is None else {"written": list(written)})}))
     else:
         print("\n".join(describe(result)))
         if written:
@@ -184,29 +177,6 @@ def _write_reports(wanted: Sequence[Output], result: Verification, arguments: ar
         output.write_verification(result, root, json=arguments.json)
 
 
-def run_number(targets: Sequence[str], cwd: Path) -> int | None:
-    """The number of a past run if one was typed; a file whose name is a number takes precedence.
-
-    Raises `UsageError` for a run together with other targets.
-    """
-    words = [word for word in targets if word.startswith("run:") or not (cwd / word).exists()]
-    number = next((word for word in words if options.run_number(word) is not None), "")
-    _require_alone(number, targets, "a run in the history")
-    return options.run_number(number)
-
-
-def _run_file(targets: Sequence[str], cwd: Path) -> Path | None:
-    """The exported run that was typed, if any. Raises `UsageError` for one together with other targets."""
-    file = next((word for word in targets if word.endswith(".json") and "::" not in word), "")
-    _require_alone(file, targets, "an exported run")
-    return cwd / file if file else None
-
-
-def _require_alone(word: str, targets: Sequence[str], kind: str) -> None:
-    if word and len(targets) > 1:
-        raise UsageError(f"{word} is {kind} and cannot be combined with other targets.", remedy="Verify it on its own.")
-
-
 def _verify_target(arguments: argparse.Namespace, cwd: Path) -> Verification:
     root, first_target = options.locate(arguments.root, next(iter(arguments.targets), None), cwd=cwd)
     other_targets = [options.locate(str(root), target, cwd=cwd)[1] for target in arguments.targets[1:]]
@@ -223,14 +193,15 @@ def _verify_target(arguments: argparse.Namespace, cwd: Path) -> Verification:
         require=arguments.require,
         quick=arguments.gate,
     )
-    settings = _load_settings(arguments, root, cwd)
+    settings = load_settings(arguments, root, cwd)
     if arguments.gate:  # what it writes on standard error is read by the agent
         return interrupt.run(verify(request, settings=settings))
     with open_progress() as (report_status, left), timed(" ".join(["verify", *request.targets]), root, left):
         return interrupt.run(verify(request, settings=settings, report_status=report_status, report_left=left))
 
 
-def _load_settings(arguments: argparse.Namespace, root: Path, cwd: Path) -> Settings:
+def load_settings(arguments: argparse.Namespace, root: Path, cwd: Path) -> Settings:
+    """The settings of a workspace, with those of the command line."""
     implied = {}
     if arguments.on is not None:
         if arguments.sandbox is not None:
@@ -246,53 +217,3 @@ def _known_failing(entry: str, root: Path, cwd: Path) -> str:
         path = Path(os.path.abspath(cwd / entry.removeprefix("@")))  # noqa: PTH100 - keeps symlinks, as typed
         return f"@{path.relative_to(root) if path.is_relative_to(root) else path}"
     return options.locate(str(root), entry, cwd=cwd)[1] or entry
-
-
-def _verify_file(arguments: argparse.Namespace, file: Path, cwd: Path) -> tuple[Verification, tuple[str, ...]]:
-    """The result for an exported run, and the files that were written."""
-    _refuse_options(arguments, "an exported run")
-    root, _target = options.locate(arguments.root, None, cwd=cwd)
-    result, change = interrupt.run(
-        verify_run_file(
-            file,
-            root,
-            settings=_load_settings(arguments, root, cwd),
-            seconds=arguments.run_seconds or 0.0,
-            report_status=_report_status,
-        )
-    )
-    from rich.console import Console  # noqa: PLC0415 - a gate need not wait for it
-
-    if not arguments.json and (diff := diff_files(change.current, change.after)):
-        Console(highlight=False).print(colour_diff(diff), soft_wrap=True)
-    if not (arguments.apply and result.verified):
-        return result, ()
-    try:
-        return result, tuple(write_texts(root, change.current, change.after))
-    except WorkspaceError as error:
-        raise WorkspaceError(str(error), remedy="Nothing was written. Verify the file again.") from error
-
-
-def _refuse_options(arguments: argparse.Namespace, what: str) -> None:
-    """Raises `UsageError` for an option that concerns a commit's tests only."""
-    for name in ("base", "staged", "keep", "allow_test_change", "because", "known_failing"):
-        if getattr(arguments, name):
-            raise UsageError(f"--{name.replace('_', '-')} cannot be combined with {what}.", remedy="Remove it.")
-
-
-def _replay(arguments: argparse.Namespace, number: int, cwd: Path) -> Verification:
-    _refuse_options(arguments, "a run in the history")
-    return interrupt.run(
-        replay(
-            number,
-            settings=lambda root: _load_settings(arguments, root, cwd),
-            seconds=arguments.run_seconds or 0.0,
-            require=arguments.require,
-            report_status=_report_status,
-            warn=print_warning,
-        )
-    )
-
-
-def _report_status(sentence: str) -> None:
-    print(f"greenloop: {render.escape_controls(sentence)}", file=sys.stderr, flush=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
 _SHORTEST = 6  # characters; anything shorter would mask ordinary words
 MASK = "[redacted]"
@@ -27,6 +28,24 @@ def redact(text: str, secrets: Iterable[str]) -> str:
     for value in sorted(values, key=len, reverse=True):
         text = text.replace(value, MASK)
     return text
+
+
+def cleaner(root: Path, secrets: Sequence[str]) -> Callable[[object], object]:
+    """Returns a function that cleans every text of a JSON value. Keys only lose folders, of which they have none."""
+    folders = {str(folder): word for folder, word in ((root, "."), (root.resolve(), "."), (Path.home(), "~"))}
+    folders.pop("/", None)  # it is in every path
+
+    def clean(value: object) -> object:
+        if isinstance(value, str):
+            for folder, word in folders.items():
+                value = value.replace(folder, word)
+            return redact(value, secrets)
+        if isinstance(value, dict):
+            # A secret in an id would make it another one: there, only the folders matter, and ids have none.
+            return {key: clean(item) for key, item in value.items()}
+        return [clean(item) for item in value] if isinstance(value, list) else value
+
+    return clean
 
 
 def escape_controls(text: str) -> str:

@@ -7,14 +7,14 @@ import json
 import pytest
 
 from fake_engine import AFTER, BEFORE, CASE, unsolved
-from greenloop.cli.commands import verify as command
 from greenloop.cli.main import main
 from greenloop.core.records.spec import Case, Spec
-from greenloop.engine.history import run_file
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.store import History
 from greenloop.engine.verify.report import Verification
-from greenloop.engine.verify.run_file import ChangedText
+from greenloop.plugins.replay import run_file
+from greenloop.plugins.replay.commands import verify_targets
+from greenloop.plugins.replay.verify_file import ChangedText
 
 BASIS = Basis(trusted="f" * 64, version="3.11", spec=Spec(cases=(Case(id=CASE, path="test_m.py", line=4),)))
 
@@ -76,7 +76,7 @@ def verified(project, monkeypatch):
             change = ChangedText(current={"m.py": BEFORE}, before={"m.py": BEFORE}, after={"m.py": AFTER})
             return Verification(revision="this workspace", sandbox="bubblewrap", **result), change
 
-        monkeypatch.setattr(command, "verify_run_file", verify_run_file)
+        monkeypatch.setattr(verify_targets, "verify_run_file", verify_run_file)
         return asked
 
     return set_

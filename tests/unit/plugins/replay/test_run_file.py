@@ -12,8 +12,8 @@ import pytest
 
 from greenloop.core.errors import UsageError
 from greenloop.core.records.outcome import Evidence, Verified
-from greenloop.engine.history import run_file
-from greenloop.engine.history.run_file import (
+from greenloop.plugins.replay import run_file
+from greenloop.plugins.replay.run_file import (
     Claim,
     FileEdit,
     Lock,

@@ -10,10 +10,10 @@ import pytest
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
 from greenloop.core.records.spec import Case, Provenance, Spec
-from greenloop.engine.history.export import cleaner, export_run, list_requirements
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.rows import StoredRun
-from greenloop.engine.history.run_file import FileEdit, format_run_file
+from greenloop.plugins.replay.export import cleaner, export_run, list_requirements
+from greenloop.plugins.replay.run_file import FileEdit, format_run_file
 
 CASE = Case(id="test_m.py::test_a", path="test_m.py", line=1)
 BASIS = Basis(

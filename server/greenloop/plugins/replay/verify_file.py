@@ -18,14 +18,14 @@ from greenloop.core.text.diff import keep_ends, merge, with_plain_ends
 from greenloop.core.text.encoding import Encoding, declared_encoding, encode
 from greenloop.drafting.candidates.checks.clean_edit import warnings
 from greenloop.engine.history import provenance
-from greenloop.engine.history.export import list_requirements
 from greenloop.engine.history.provenance import NOTHING, Basis
-from greenloop.engine.history.run_file import FileEdit, RunFile, read_run_file
 from greenloop.engine.sandbox_spec import choose_sandbox, ignore_status
 from greenloop.engine.verify.known_failing import KnownFailing
 from greenloop.engine.verify.report import State, Verification
 from greenloop.engine.verify.setup import APART, VerificationContext, VerifyRequest
 from greenloop.engine.verify.verify import run_verification
+from greenloop.plugins.replay.export import list_requirements
+from greenloop.plugins.replay.run_file import FileEdit, RunFile, read_run_file
 from greenloop.project import hidden, sources, workspace
 from greenloop.project.editable import why_not_editable
 from greenloop.project.revisions.revision import Revision, caches, state_of

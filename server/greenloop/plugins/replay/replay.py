@@ -15,13 +15,13 @@ from greenloop.core.records.verdict import Status
 from greenloop.core.summary import verification_level
 from greenloop.engine.after_run import past_run_verifier, run_own_code
 from greenloop.engine.history import provenance
-from greenloop.engine.history.export import Use, require_result
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.rows import StoredRun
 from greenloop.engine.history.store import History
 from greenloop.engine.sandbox_spec import choose_sandbox, ignore_status
 from greenloop.engine.verify.report import Verification, failed_cases, find_tampering
 from greenloop.engine.verify.setup import Require, unmet
+from greenloop.plugins.replay.export import Use, require_result
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
 from greenloop.wording.outcome import summarize_solved

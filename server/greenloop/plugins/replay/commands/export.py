@@ -6,11 +6,15 @@ import argparse
 import sys
 from pathlib import Path
 
-from greenloop.api.history import History, RunFile, export_run, format_run_file
+from greenloop.api.history import History
 from greenloop.cli import exit_codes, options
 from greenloop.cli.errors import print_warning
 from greenloop.cli.outputs import check_writable, write_file
 from greenloop.core.errors import UsageError
+from greenloop.plugins.replay.export import export_run
+from greenloop.plugins.replay.run_file import RunFile, format_run_file
+
+SUMMARY = "write a run as a file that another machine can verify"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

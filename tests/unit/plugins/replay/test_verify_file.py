@@ -6,8 +6,8 @@ import pytest
 
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.core.records.outcome import Verified
-from greenloop.engine.history.run_file import Claim, FileEdit, Lock, RunFile, RunSettings
-from greenloop.engine.verify.run_file import describe_packages, plan_change
+from greenloop.plugins.replay.run_file import Claim, FileEdit, Lock, RunFile, RunSettings
+from greenloop.plugins.replay.verify_file import describe_packages, plan_change
 
 BEFORE = "A = 1\n\n\nB = 1\n\n\nC = 1\n"
 AFTER = BEFORE.replace("A = 1", "A = 2")

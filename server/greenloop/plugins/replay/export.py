@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,11 +19,11 @@ from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.spec import Case, Provenance
 from greenloop.core.text.json_codec import from_json, to_json
-from greenloop.core.text.redact import MASK, redact
+from greenloop.core.text.redact import MASK, cleaner, redact
 from greenloop.engine import target_adapters
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.rows import StoredRun
-from greenloop.engine.history.run_file import Claim, FileEdit, Lock, RunFile, RunSettings, is_safe_path
+from greenloop.plugins.replay.run_file import Claim, FileEdit, Lock, RunFile, RunSettings, is_safe_path
 from greenloop.project import sources, workspace
 
 _METADATA = re.compile(r"(?P<name>.+?)-(?P<version>\d[^-]*)(?:-py\d.*)?")
@@ -144,24 +144,6 @@ def _without_machine(run: RunFile, root: Path, secrets: Sequence[str]) -> RunFil
             remedy="Rename the test, or unset the variable (or the line of .env) that has it.",
         )
     return replace(cleaned, change=texts)
-
-
-def cleaner(root: Path, secrets: Sequence[str]) -> Callable[[object], object]:
-    """Returns a function that cleans every text of a JSON value. Keys only lose folders, of which they have none."""
-    folders = {str(folder): word for folder, word in ((root, "."), (root.resolve(), "."), (Path.home(), "~"))}
-    folders.pop("/", None)  # it is in every path
-
-    def clean(value: object) -> object:
-        if isinstance(value, str):
-            for folder, word in folders.items():
-                value = value.replace(folder, word)
-            return redact(value, secrets)
-        if isinstance(value, dict):
-            # A secret in an id would make it another one: there, only the folders matter, and ids have none.
-            return {key: clean(item) for key, item in value.items()}
-        return [clean(item) for item in value] if isinstance(value, list) else value
-
-    return clean
 
 
 def require_result(record: StoredRun, basis: Basis | None, use: Use) -> tuple[Outcome, Basis]:

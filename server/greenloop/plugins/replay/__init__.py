@@ -1,0 +1,1 @@
+"""Results of past runs: verified again here, or exported and verified on another machine."""

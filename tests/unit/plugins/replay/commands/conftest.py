@@ -1,0 +1,6 @@
+"""A project of its own, and an engine that does what the test says."""
+
+from fake_engine import fake, project
+from keyboard import keyboard
+
+__all__ = ["fake", "keyboard", "project"]
