@@ -4,6 +4,7 @@ from . import (
     apart_codec,
     apart_ends,
     apart_equality,
+    apart_executions,
     apart_files,
     apart_lent,
     apart_modules,
@@ -61,6 +62,16 @@ _VERDICT = (
 ATTACKS: tuple[Attack, ...] = tuple(attack for family in _WALL for attack in family.ATTACKS)
 FAKES: tuple[Fake, ...] = tuple(fake for family in _VERDICT for fake in family.FAKES)
 
-_APART = (apart_codec, apart_equality, apart_lent, apart_state, apart_modules, apart_files, apart_ends, apart_tasks)
+_APART = (
+    apart_codec,
+    apart_equality,
+    apart_executions,
+    apart_lent,
+    apart_state,
+    apart_modules,
+    apart_files,
+    apart_ends,
+    apart_tasks,
+)
 FORGERIES: tuple[Forgery, ...] = tuple(forgery for family in _APART for forgery in family.FORGERIES)
 HONEST: tuple[Forgery, ...] = tuple(change for family in _APART for change in family.HONEST)

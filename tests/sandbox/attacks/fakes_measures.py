@@ -560,6 +560,22 @@ DONE = eval(os.read(read, 1 << 16))
         test=MAKES,
     ),
     _cost(
+        "garbage that the interpreter does not collect",
+        """
+        import ctypes
+
+
+        def pairs(count):
+            ctypes.pythonapi.PyGC_Disable()
+            try:
+                return [[each, [each]] for each in range(count)]
+            finally:
+                ctypes.pythonapi.PyGC_Enable()
+        """,
+        own=CONTAINERS,
+        test=MAKES,
+    ),
+    _cost(
         "lines that are not printed",
         "import sys\n\n\ndef total(count):\n    return sum(range(count))\n",
         "test",

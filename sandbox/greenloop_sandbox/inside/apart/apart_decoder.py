@@ -121,6 +121,7 @@ class Decoder:
             value.__suppress_context__ = bool(state[5])
             return
         self._set_attributes(value, kind, state[2], number)
+        self.peer.watch_equality(kind)
         base = solid_base(kind)
         if base in HOLDERS and base in PAYLOADS:
             HOLDERS[base][1](value, [self.decode(each) for each in state[3]])

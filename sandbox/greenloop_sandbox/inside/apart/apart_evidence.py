@@ -3,34 +3,34 @@
 It must not know how values cross.
 """
 
+import collections
 import os
 import pathlib
 
 from apart_handles import Handle
 from apart_operands import Operands
-from apart_rules import is_plain
+from apart_questions import ALL, CHANGES, CONSTANTS, MOST_SEEN, OPERANDS, OPERATORS, RESULTS, STATES, Questions
 from apart_tasks import receivers
-from apart_wrong import CHANCE, copy_of, is_same, perturbed, wrong_operands
+from apart_wrong import CHANCE, is_same, perturbed
 
-MOST_SEEN, MOST_FILES = 500, 2000  # values that are kept as wrong operands, and files that are looked at
+MOST_FILES = 2000  # that are looked at
+MOST_SAID = 2000  # messages that are kept
 MOST_PATHS, MOST_PATH = 20, 500  # values in a list, and characters, that may be paths
-# What a comparison must not say of wrong operands too.
-ANSWER_WRONGLY = {"__eq__": True, "__ne__": False, "__contains__": True}
-INJECTIVE = frozenset(("__add__", "__radd__", "__sub__", "__rsub__"))
-# What a pass may rest on besides values: arguments changed in place, constants of changed code, its operators.
-# Objects that comparisons of their own class compare are built from their arguments.
-CHANGES, CONSTANTS, OPERATORS, OPERANDS = "changes", "constants", "operators", "operands"
-STATES = "states"  # of other objects than the one whose method was called, and of files
-RESULTS, ALL = "results", "all"  # `all`: everything that the code hands over, but yes and no
 
 
-class Evidence:
+class Evidence(Questions):
     """Says what a pass rests on, and gives the tests wrong values where a run asks for them."""
 
     def prepare(self, request):
         self._applies, self._wrong = request["in_place"], request["wrong"].rstrip("+-")
         self._sign = {"+": 1, "-": -1}.get(request["wrong"][-1:], 0)
         self._seen, self._failed, self._receivers, self._scratch = [], None, [()], request["writable"][0]
+        self.said, self.written = collections.deque(maxlen=MOST_SAID), set()
+        self._rivals, self._watched, self._looks = {}, set(), 0
+
+    def doubt(self, reason):
+        """Notes why the current case proves nothing."""
+        self._record.give_up(reason)
 
     def takes_change(self, name):
         self._record.changed.add(name)
@@ -83,6 +83,7 @@ class Evidence:
         for path, state in files_below(self._scratch).items():
             if before.get(path) == state:
                 continue
+            self.written.add(path)
             if path in before:
                 self._record.states.add("the file %s" % os.path.basename(path))
             if self._wrong == ALL:
@@ -90,6 +91,7 @@ class Evidence:
                 file.write_bytes(b"%d%s" % (CHANCE.randint(1_000, 9_999), file.read_bytes()))
 
     def _request(self, kind, *values, roots=()):
+        outer, self._failed = self._failed, None
         try:
             result = super().request(kind, *values, roots=roots)
         except StopIteration:
@@ -100,7 +102,7 @@ class Evidence:
             self.note_swallowed(self._failed)
             return result
         finally:
-            self._failed = None
+            self._failed = outer
 
     def note_raised(self, error):
         if isinstance(error, AssertionError):
@@ -169,87 +171,6 @@ class Evidence:
                 self._record.lent.add(path[len(self.rules.root) :])
         except (OSError, ValueError, TypeError):
             pass  # it is no path
-
-    def arguments(self, args):
-        """The arguments of a constructor of changed code; wrong ones where this run gives objects wrong ones.
-
-        Objects whose values differ must not be equal, whatever the code keeps of them, and wherever it keeps it.
-        """
-        owner, *rest = args
-        wrongs = {place: wrong for place, value in enumerate(rest) if (wrong := perturbed(value, 0)) is not None}
-        if not wrongs:
-            return args
-        self._record.made.add(type(owner).__name__)
-        if self._wrong == OPERANDS:
-            place = CHANCE.choice([*wrongs])
-            rest[place] = wrongs[place][0]
-            self._record.wronged[id(owner)] = owner
-        return (owner, *rest)
-
-    def compare(self, owner, name, args, ask, is_new):
-        """A comparison that changed code makes: asked once more with wrong operands, in an order that it cannot know.
-
-        Code proves nothing that says yes to all of them, or finds that equal which differs from the right one where
-        the two objects differ. It gets copies, so that it cannot know one that it has met before.
-        """
-        if len(args) != 2 or (is_new and name != "__contains__" and not isinstance(args[1], type(args[0]))):
-            return NotImplemented if is_new else ask(args)
-        self._record.asked.add("%s.%s" % (owner, name))
-        left, right = args
-        wrongs = wrong_operands(left, right, name == "__contains__")
-        seen = [(each, False) for each in self._seen if type(each) is type(right) and each != right]
-        wrongs += CHANCE.sample(seen, min(2, len(seen)))
-        questions = [*wrongs, (right if left is right else copy_of(right), None)]
-        CHANCE.shuffle(questions)
-        answers, found = [], None
-        for operand, matters in questions:
-            answer = ask((left, operand))
-            if matters is None:
-                found = answer
-            else:
-                answers.append((_is_yes(answer), matters))
-        if name in ANSWER_WRONGLY and answers and _is_yes(found) is ANSWER_WRONGLY[name]:
-            same = [matters for is_yes, matters in answers if is_yes is ANSWER_WRONGLY[name]]
-            if len(same) == len(answers) or any(same):
-                self._record.suspect("%s.%s says the same of wrong values" % (owner, name))
-        if left is not right and not self._record.wronged.keys().isdisjoint((id(left), id(right))):
-            self._record.same.setdefault(owner, set()).add(_is_yes(found) is ANSWER_WRONGLY.get(name))
-        return self.given(OPERATORS, found)
-
-    def asked_as_builtin(self, name, args, ask):
-        """A question that texts and sets answer as well, such as `startswith`: not with yes to every wrong operand."""
-        result = ask(args)
-        if result is True:
-            wrongs = [ask((*args[:-1], wrong[0])) for place in range(3) if (wrong := perturbed(args[-1], place))]
-            if wrongs and all(wrong is True for wrong in wrongs):
-                self._record.suspect("%s says yes to wrong values" % name)
-        return result
-
-    def operate(self, owner, name, args, ask):
-        """An operator of changed code with an operand of the test.
-
-        A sum or difference that is the same for wrong numbers has not looked at its operand.
-        """
-        result = ask(args)
-        if len(args) < 2 or result is None or not is_plain(result):
-            return result  # of an object, what the test asks of it counts
-        self._record.asked.add("%s.%s" % (owner, name))
-        if name in INJECTIVE and type(args[1]) in (int, float):
-            wrongs = [ask((args[0], perturbed(args[1], place)[0])) for place in range(3)]
-            if any(type(wrong) is type(result) and is_plain(wrong) and wrong == result for wrong in wrongs):
-                self._record.suspect("%s.%s gives the same for wrong values" % (owner, name))
-        if is_same(result, args[1]):
-            wrongs = [wrong[0] for place in range(3) if (wrong := perturbed(args[1], place))]
-            if wrongs and all(is_same(ask((args[0], wrong)), wrong) for wrong in wrongs):
-                self._record.give_up("%s.%s gives back what it is given" % (owner, name))
-        return self.given(OPERATORS, result)
-
-
-def _is_yes(answer):
-    try:
-        return None if answer is NotImplemented else bool(answer)
-    except Exception:
-        return False
 
 
 class CaseRecord:

@@ -62,6 +62,9 @@ class Peer(Objects):
         """The attributes of an object of this side as the other one has left them."""
         return new
 
+    def watch_equality(self, _kind):
+        """Asks an equality of the user's own again, from now on."""
+
     def note_shown(self, class_name):
         """Notes that an object of a mirror has said what is shown of it."""
 

@@ -2,16 +2,18 @@
 
 import builtins
 import functools
+import inspect
 import os
 import sys
 import types
 
 import apart_operands
 import pytest
-from _pytest import doctest
+from _pytest import doctest, tmpdir
 from _pytest.assertion import rewrite
 from apart_assertions import AssertionWatch
 from apart_evidence import CONSTANTS, CaseRecord
+from apart_executions import Executions
 from apart_handles import Handle
 from apart_judge import MISSING, Judge, stub_of_kind
 from apart_modules import JudgeFinder
@@ -30,7 +32,9 @@ class Separation:
     def __init__(self, request, codes):
         self.request, self._codes, self._replacements = request, codes, Replacements()
         self._replacements.watch()
+        tmpdir._mk_tmp = lambda _request, factory: factory.mktemp("folder", numbered=True)  # no test's name
         self._peer, self.record = None, CaseRecord()
+        Executions(lambda: self._peer)
         if request["operands"]:
             self._note_operands()
 
@@ -134,6 +138,9 @@ class Separation:
                 setattr(owner, path.split(".")[-1], kind)
         for constant in changes["constants"]:
             self.bind(module, constant)
+        for hiding in (set(vars(module)) - before).intersection(vars(builtins)):
+            if ">>>" in inspect.getsource(module):
+                delattr(module, hiding)  # its examples ask for Python's
         self.keep_names(module, before)
 
     def keep_names(self, module, before):

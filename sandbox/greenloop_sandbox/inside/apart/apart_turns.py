@@ -23,13 +23,16 @@ class JudgeTasks:
             return future.result()
         self._note_event(loop)
         try:
-            return await future
+            result = await future
         except asyncio.CancelledError:
             self._cancelled.append(number)
             self._note_event(loop)
             raise
         finally:
             self._calls.pop(number, None)
+        if result and str(values[1]).endswith("__aexit__"):
+            self.note_swallowed(values[3 if kind == "call" else 2][2])
+        return result
 
     def receivers_of_calls(self):
         """The objects whose methods have not ended."""

@@ -1,0 +1,99 @@
+"""A test that runs what the code hands over is noticed by the judge's process, and one that runs its own is not."""
+
+from __future__ import annotations
+
+import ast
+import io
+import pickle
+import sys
+import types
+from unittest import mock
+
+import pytest
+
+from two_sides import apart, request
+
+executions = apart["apart_executions"]
+RULES = apart["apart_rules"].Rules(True, request())
+# A hook cannot be taken away again, so all tests have one.
+CURRENT: list[types.SimpleNamespace] = []
+executions.Executions(lambda: CURRENT[-1] if CURRENT else None)
+SOURCE = "value = [1, 2, 3]\n"
+
+
+@pytest.fixture
+def doubts():
+    """The reasons that are given while a text, and a file, of the code are known."""
+    found: list[str] = []
+    CURRENT.append(
+        types.SimpleNamespace(said=[([SOURCE, "/bin/true"], {}, None)], written=set(), rules=RULES, doubt=found.append)
+    )
+    yield found
+    CURRENT.pop()
+
+
+def test_a_text_of_the_code_that_runs_is_noticed(doubts):
+    exec(SOURCE, {})
+    assert doubts == ["the test runs a text that the code makes"]
+
+
+def test_a_tree_of_such_a_text_is_noticed(doubts):
+    tree = ast.parse(SOURCE)
+    assert not doubts
+    exec(compile(tree, "made", "exec"), {})
+    assert len(doubts) == 1
+
+
+def test_a_longer_text_with_it_is_noticed(doubts):
+    exec("import sys\n" + SOURCE + "sys.x = value\n", {})
+    assert len(doubts) == 1
+
+
+@pytest.mark.parametrize("text", ["other = [1, 2]\n", "[1, {'a': -2}, (None,)]"])
+def test_a_text_of_the_test_is_not_noticed(text, doubts):
+    exec(text, {})
+    assert not doubts
+
+
+def test_a_text_that_only_makes_values_is_not_noticed(doubts):
+    CURRENT[-1].said = [(["Decimal('1.5')", "mock.ANY", "ANY"], {}, None)]
+    from decimal import Decimal
+
+    eval("Decimal('1.5')", {"Decimal": Decimal})
+    assert not doubts
+    eval("ANY", {"ANY": mock.ANY})
+    assert len(doubts) == 1
+
+
+def test_an_imported_file_of_the_code_is_noticed(doubts, tmp_path, monkeypatch):
+    for name in ("written_by_code", "written_by_test"):
+        (tmp_path / f"{name}.py").write_text("x = 1\n")
+    CURRENT[-1].written.add(str(tmp_path / "written_by_code.py"))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    __import__("written_by_test")
+    assert not doubts
+    (tmp_path / "written_by_code.py").read_text()
+    assert not doubts
+    __import__("written_by_code")
+    assert doubts == ["the test runs a file that the code has written"]
+
+
+def test_a_pickle_names_only_what_may_cross(doubts):
+    pickle.loads(pickle.dumps({"a": [1, complex(1, 2)]}))
+    assert not doubts
+    pickle.loads(b"cunittest.mock\nANY\n.")
+    assert doubts == ["the test unpickles unittest.mock.ANY, which the code names"]
+
+
+def test_a_program_with_words_of_the_code_is_noticed(doubts):
+    sys.audit("subprocess.Popen", sys.executable, [sys.executable, "-c", ""], None, None)
+    assert not doubts
+    sys.audit("subprocess.Popen", "sh", ["sh", "/bin/true"], None, None)
+    assert doubts == ["the test starts a program with what the code hands over"]
+
+
+def test_nothing_is_noticed_before_the_code_has_said_anything(doubts):
+    CURRENT[-1].said = []
+    pickle.load(io.BytesIO(b"cunittest.mock\nANY\n."))
+    assert not doubts

@@ -1,0 +1,113 @@
+"""Comparisons and operators are asked again with wrong operands."""
+
+from __future__ import annotations
+
+import types
+from decimal import Decimal
+
+import pytest
+
+from two_sides import ROOT, apart
+
+questions = apart["apart_questions"]
+
+
+class Asking(questions.Questions):
+    """The questions of a judge that knows these objects of the code."""
+
+    def __init__(self, *of_the_code: object):
+        self.numbers = {id(each): "c1" for each in of_the_code}
+        self._seen, self._wrong, self._rivals, self._watched, self._looks = [], "", {}, set(), 0
+        self._record = apart["apart_evidence"].CaseRecord()
+        self.rules = types.SimpleNamespace(root=ROOT + "/")
+
+    def given(self, _kind, value):
+        return value
+
+    @property
+    def reason(self) -> str:
+        return self._record.unfit
+
+
+@pytest.mark.parametrize(
+    ("name", "operand", "answer"),
+    [
+        ("__sub__", 6, 0),
+        ("__sub__", Decimal(6), Decimal(0)),
+        ("__truediv__", 6, 1),
+        ("__mod__", 6, 0),
+        ("__sub__", {"a"}, set()),
+    ],
+)
+def test_an_operator_that_does_not_look_is_noticed(name, operand, answer):
+    asking = Asking()
+    assert asking.operate("Area", name, (object(), operand), lambda _args: answer) == answer
+    assert "same for wrong values" in asking.reason
+
+
+@pytest.mark.parametrize(
+    ("name", "operand", "ask"),
+    [
+        ("__sub__", 6, lambda args: 9 - args[1]),
+        ("__truediv__", 6, lambda args: 12 / args[1]),
+        ("__mod__", 2, lambda args: 4 % args[1]),
+        ("__sub__", {"a"}, lambda args: {"a"} - args[1]),
+    ],
+)
+def test_one_that_looks_is_not(name, operand, ask):
+    asking = Asking()
+    asking.operate("Area", name, (object(), operand), ask)
+    assert not asking.reason
+
+
+@pytest.mark.parametrize("looks", [True, False])
+def test_an_object_that_is_made_of_wrong_operands_has_another_number(looks):
+    asking = Asking()
+
+    class Difference:
+        def __init__(self, value):
+            self.value = value
+
+    found = asking.operate("Area", "__sub__", (object(), 6), lambda args: Difference(9 - args[1]))
+    asking.operate("Difference", "__abs__", (found,), lambda args: abs(args[0].value) if looks else 0)
+    assert bool(asking.reason) is not looks
+
+
+class Length:
+    """An equality of the user's own, which an object can widen."""
+
+    def __init__(self, metres, tolerance=0.0):
+        self.metres, self.tolerance = metres, tolerance
+
+    def __eq__(self, other):
+        return abs(self.metres - other.metres) <= max(self.tolerance, other.tolerance)
+
+    __hash__ = None
+
+
+class Token:
+    """An equality by class alone."""
+
+    def __init__(self, line):
+        self.line = line
+
+    def __eq__(self, other):
+        return type(self) is type(other)
+
+    __hash__ = None
+
+
+@pytest.mark.parametrize(
+    ("of_code", "of_test", "is_doubtful"),
+    [
+        (Length(0, 1e9), Length(3), True),
+        (Length(3), Length(3), False),
+        (Token(1), Token(2), False),
+    ],
+)
+def test_an_object_of_the_code_is_not_equal_to_all(of_code, of_test, is_doubtful):
+    for pair in ((of_code, of_test), (of_test, of_code)):
+        asking = Asking(of_code)
+        asking.watch_equality(type(of_code))
+        assert pair[0] == pair[1]
+        assert bool(asking.reason) is is_doubtful
