@@ -105,6 +105,12 @@ def _compare(old_tree, new_tree, module, seeds, used_names):
                     module["stubs"][key]["is_other"] = True  # for those that look at it
             else:
                 module["new"][key] = _new_function(name, node)
+    for key, (_, node) in new.items():  # what `@show.register` adds belongs to `show`
+        added = _dumps(getattr(node, "decorator_list", ())) if key not in old else ()
+        for other in [key for key in old if any("Attribute(value=Name(id='%s'" % key in each for each in added)]:
+            if other in new and not isinstance(new[other][1], ast.ClassDef):
+                module["new"].setdefault(other, _new_function(other, new[other][1]))
+                module["stubs"].pop(other, None)
     for key, (name, _) in old.items():
         if key not in new and not any(name.startswith(other + ".") for other in module["removed"]):
             module["removed"].append(name)

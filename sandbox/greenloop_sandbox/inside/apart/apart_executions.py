@@ -100,7 +100,8 @@ def _found_by_pickle(peer, module, name):
     return "the test unpickles %s.%s, which the code names" % (module, name) if found is type else ""
 
 
-def _started(peer, executable, args, *_):
+def started(peer, executable, args, *_):
+    """Says why a program proves nothing; "" where nothing of the code is in its command."""
     words = [args] if isinstance(args, (str, bytes)) else [executable, *(args or ())]
     words = {os.fsdecode(word) for word in words if isinstance(word, (str, bytes, os.PathLike)) and word}
     is_made = not words.isdisjoint((*_texts(peer.said), *peer.written))
@@ -111,10 +112,10 @@ _CHECKS = {
     "compile": _compiled,
     "open": _opened,
     "pickle.find_class": _found_by_pickle,
-    "subprocess.Popen": _started,
-    "os.posix_spawn": _started,
-    "os.exec": _started,
-    "os.system": lambda peer, command: _started(peer, command, command),
+    "subprocess.Popen": started,
+    "os.posix_spawn": started,
+    "os.exec": started,
+    "os.system": lambda peer, command: started(peer, command, command),
 }
 
 

@@ -30,7 +30,7 @@ class JudgeTasks:
             raise
         finally:
             self._calls.pop(number, None)
-        if result and str(values[1]).endswith("__aexit__"):
+        if result and kind in ("call", "method") and values[1].endswith("__aexit__"):
             self.note_swallowed(values[3 if kind == "call" else 2][2])
         return result
 

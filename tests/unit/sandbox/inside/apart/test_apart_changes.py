@@ -55,6 +55,14 @@ def test_a_function_with_other_decorators_is_new(tmp_path, head, decorator):
     assert found["stubs"] == {}
 
 
+def test_a_function_is_new_where_a_new_one_is_registered_with_it(tmp_path):
+    own = "@singledispatch\ndef show(a):\n    return a\n\n\ndef cached(f):\n    return f\n"
+    found = module(
+        tmp_path, own, own + "\n\n@show.register\ndef _(a: int):\n    return 1\n\n\n@cached\ndef g():\n    return 1\n"
+    )
+    assert set(found["new"]) == {"show", "_", "g"}
+
+
 def test_what_is_new_removed_constant_and_touched(tmp_path):
     own = """\
         LIMIT, SIZE = 1, 2

@@ -87,10 +87,10 @@ def test_a_pickle_names_only_what_may_cross(doubts):
 
 
 def test_a_program_with_words_of_the_code_is_noticed(doubts):
-    sys.audit("subprocess.Popen", sys.executable, [sys.executable, "-c", ""], None, None)
+    assert not executions.started(CURRENT[-1], sys.executable, [sys.executable, "-c", ""], None, None)
+    reason = executions.started(CURRENT[-1], "sh", ["sh", "/bin/true"], None, None)
+    assert reason == "the test starts a program with what the code hands over"
     assert not doubts
-    sys.audit("subprocess.Popen", "sh", ["sh", "/bin/true"], None, None)
-    assert doubts == ["the test starts a program with what the code hands over"]
 
 
 def test_nothing_is_noticed_before_the_code_has_said_anything(doubts):
