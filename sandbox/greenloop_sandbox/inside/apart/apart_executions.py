@@ -27,7 +27,7 @@ class Executions:
         sys.addaudithook(self._audit)
 
     def _audit(self, event, args):
-        check = _CHECKS.get(event)
+        check = CHECKS.get(event)
         peer = self._find_peer() if check and not self._is_busy else None
         if peer is None or not peer.said:
             return
@@ -36,28 +36,28 @@ class Executions:
             return
         self._is_busy = True
         try:
-            if reason := check(peer, *args):
-                peer.doubt(reason)
+            if check(peer, *args):
+                peer.doubt("the test runs what the code hands over (%s)" % event)
         finally:
             self._is_busy = False
 
 
-def _compiled(peer, source, filename):
+def _compiles(peer, source, filename):
     filename = os.fsdecode(filename) if isinstance(filename, (str, bytes)) else ""
     if filename.startswith("<doctest") or os.path.exists(filename):
-        return ""  # of a file that the code has written `_opened` tells
+        return False  # a file that the code has written is opened first
     texts = map(str.strip, (*_texts(peer.said), *_contents(peer.written)))
     if isinstance(source, ast.AST):
-        made = any(_tree_of(text) == ast.dump(source) for text in texts)
-    else:
-        source = bytes(source).decode("utf-8", "replace") if isinstance(source, (bytes, bytearray)) else str(source)
-        made = any(_is_part(each, source.strip()) for each in texts) and not _only_makes_values(peer, source)
-    return "the test runs a text that the code makes" if made else ""
+        return any(_dump(text, "exec") == ast.dump(source) for text in texts)
+    source = (
+        bytes(source).decode("utf-8", "replace") if isinstance(source, (bytes, bytearray)) else str(source)
+    ).strip()
+    return any(_is_part(text, source) for text in texts) and not _only_makes_values(peer, source)
 
 
-def _tree_of(text):
+def _dump(text, mode):
     try:
-        return ast.dump(ast.parse(text))
+        return ast.dump(ast.parse(text, mode=mode))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ""
 
@@ -69,54 +69,36 @@ def _is_part(text, source):
 
 
 def _only_makes_values(peer, source):
-    """Is it an expression of constants and constructors, such as an object shows of itself?"""
-    try:
-        nodes = list(ast.walk(ast.parse(source.strip(), mode="eval")))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    """Is it an expression of constants and of constructors that may cross, such as an object shows of itself?"""
+    if not _dump(source, "eval"):
         return False
-    names = {node.id for node in nodes if isinstance(node, ast.Name)}
-    return all(isinstance(node, _PLAIN) for node in nodes) and all(_is_class(peer, name) for name in names)
+    nodes = list(ast.walk(ast.parse(source, mode="eval")))
+    names, modules = {node.id for node in nodes if isinstance(node, ast.Name)}, [*sys.modules.values()]
+    named = [(name, vars(each)[name]) for each in modules for name in names & {*getattr(each, "__dict__", ())}]
+    are_classes = all(isinstance(each, type) and peer.rules.allows_class(each) for _, each in named)
+    return are_classes and names == {name for name, _ in named} and all(isinstance(node, _PLAIN) for node in nodes)
 
 
-def _is_class(peer, name):
-    """Is every class of this name, among those that are loaded, one that may cross?"""
-    found = [vars(module).get(name) for module in list(sys.modules.values()) if name in getattr(module, "__dict__", ())]
-    found = [each for each in found if each is not None]
-    return bool(found) and all(isinstance(each, type) and peer.rules.allows_class(each) for each in found)
-
-
-def _opened(peer, path, *_):
-    is_written = isinstance(path, str) and os.path.realpath(path) in peer.written
-    return "the test runs a file that the code has written" if is_written else ""
-
-
-def _found_by_pickle(peer, module, name):
+def _finds(peer, module, name):
     if (module, name) in OF_PICKLES or peer.rules.is_test_module(module):
-        return ""
+        return False
     try:
-        found = peer.rules.resolve(module, name)
+        return peer.rules.resolve(module, name) is type
     except CannotCross:
-        found = type
-    return "the test unpickles %s.%s, which the code names" % (module, name) if found is type else ""
+        return True
 
 
-def started(peer, executable, args, *_):
-    """Says why a program proves nothing; "" where nothing of the code is in its command."""
+def _starts(peer, executable, args, *_):
     words = [args] if isinstance(args, (str, bytes)) else [executable, *(args or ())]
     words = {os.fsdecode(word) for word in words if isinstance(word, (str, bytes, os.PathLike)) and word}
-    is_made = not words.isdisjoint((*_texts(peer.said), *peer.written))
-    return "the test starts a program with what the code hands over" if is_made else ""
+    return not words.isdisjoint((*_texts(peer.said), *peer.written))
 
 
-_CHECKS = {
-    "compile": _compiled,
-    "open": _opened,
-    "pickle.find_class": _found_by_pickle,
-    "subprocess.Popen": started,
-    "os.posix_spawn": started,
-    "os.exec": started,
-    "os.system": lambda peer, command: started(peer, command, command),
-}
+CHECKS = {
+    "compile": _compiles, "pickle.find_class": _finds, "subprocess.Popen": _starts, "os.posix_spawn": _starts,
+    "os.exec": _starts, "os.system": lambda peer, command: _starts(peer, command, command),
+    "open": lambda peer, path, *_: isinstance(path, str) and os.path.realpath(path) in peer.written,
+}  # fmt: skip
 
 
 def _texts(messages):
@@ -126,16 +108,11 @@ def _texts(messages):
         value, count = todo.pop(), count + 1
         if type(value) is str:
             yield value
-        elif type(value) in (list, tuple):
-            todo += value
-        elif type(value) is dict:
-            todo += value.values()
+        elif type(value) in (list, tuple, dict):
+            todo += value.values() if type(value) is dict else value
 
 
 def _contents(paths):
-    for path in sorted(paths):
-        try:
-            with open(path, encoding="utf-8", errors="replace") as stream:
-                yield stream.read(MOST_TEXTS)
-        except OSError:
-            pass  # it is gone
+    for path in filter(os.path.isfile, paths):
+        with open(path, encoding="utf-8", errors="replace") as stream:
+            yield stream.read(MOST_TEXTS)

@@ -18,6 +18,7 @@ RULES = apart["apart_rules"].Rules(True, request())
 # A hook cannot be taken away again, so all tests have one.
 CURRENT: list[types.SimpleNamespace] = []
 executions.Executions(lambda: CURRENT[-1] if CURRENT else None)
+REASON = "the test runs what the code hands over (%s)"
 SOURCE = "value = [1, 2, 3]\n"
 
 
@@ -34,7 +35,7 @@ def doubts():
 
 def test_a_text_of_the_code_that_runs_is_noticed(doubts):
     exec(SOURCE, {})
-    assert doubts == ["the test runs a text that the code makes"]
+    assert doubts == [REASON % "compile"]
 
 
 def test_a_tree_of_such_a_text_is_noticed(doubts):
@@ -56,13 +57,14 @@ def test_a_text_of_the_test_is_not_noticed(text, doubts):
 
 
 def test_a_text_that_only_makes_values_is_not_noticed(doubts):
-    CURRENT[-1].said = [(["Decimal('1.5')", "mock.ANY", "ANY"], {}, None)]
+    CURRENT[-1].said = [(["Decimal('1.5')", "ANY", "wanted"], {}, None)]
     from decimal import Decimal
 
     eval("Decimal('1.5')", {"Decimal": Decimal})
     assert not doubts
     eval("ANY", {"ANY": mock.ANY})
-    assert len(doubts) == 1
+    eval("wanted", {"wanted": 3})
+    assert len(doubts) == 2
 
 
 def test_an_imported_file_of_the_code_is_noticed(doubts, tmp_path, monkeypatch):
@@ -76,20 +78,20 @@ def test_an_imported_file_of_the_code_is_noticed(doubts, tmp_path, monkeypatch):
     (tmp_path / "written_by_code.py").read_text()
     assert not doubts
     __import__("written_by_code")
-    assert doubts == ["the test runs a file that the code has written"]
+    assert doubts == [REASON % "open"]
 
 
 def test_a_pickle_names_only_what_may_cross(doubts):
     pickle.loads(pickle.dumps({"a": [1, complex(1, 2)]}))
     assert not doubts
     pickle.loads(b"cunittest.mock\nANY\n.")
-    assert doubts == ["the test unpickles unittest.mock.ANY, which the code names"]
+    assert doubts == [REASON % "pickle.find_class"]
 
 
 def test_a_program_with_words_of_the_code_is_noticed(doubts):
-    assert not executions.started(CURRENT[-1], sys.executable, [sys.executable, "-c", ""], None, None)
-    reason = executions.started(CURRENT[-1], "sh", ["sh", "/bin/true"], None, None)
-    assert reason == "the test starts a program with what the code hands over"
+    starts = executions.CHECKS["subprocess.Popen"]
+    assert not starts(CURRENT[-1], sys.executable, [sys.executable, "-c", ""], None, None)
+    assert starts(CURRENT[-1], "sh", ["sh", "/bin/true"], None, None)
     assert not doubts
 
 
