@@ -32,6 +32,7 @@ CHANGE_MAKERS = "greenloop.change_makers"
 LOCAL_MODELS = "greenloop.local_models"
 LSP_FEATURES = "greenloop.lsp_features"
 OUTPUTS = "greenloop.outputs"
+TEST_WRITERS = "greenloop.test_writers"
 VERIFY_TARGETS = "greenloop.verify_targets"
 IPYTHON_EXTENSIONS = "greenloop.ipython_extensions"
 

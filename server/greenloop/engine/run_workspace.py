@@ -6,8 +6,9 @@ It must not know how candidates are made or judged.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from greenloop.core import entry_points
 from greenloop.core.errors import BaselineChangedError
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.run_state import RunState
@@ -16,7 +17,6 @@ from greenloop.engine.timing import Stopwatch, TimedSession
 from greenloop.localize.context import BaselineContext
 from greenloop.project import workspace
 from greenloop.project.environment import interpreters
-from greenloop.verdict import persist_tests
 from greenloop.verdict.case_runs import Files
 from greenloop_sandbox import Sandbox, Session
 
@@ -54,15 +54,20 @@ class RunWorkspace:
         if not (outcome.solved and outcome.after and problem.regions and self.context.settings.spec.write):
             return outcome
         environment = self.context.place.environment
-        tests = persist_tests.PersistedTests(
-            problem=problem,
-            text_of=snapshot.text,
-            open_session=self.open_session,
-            files={**problem.buffers, **self.encode(outcome.after)},
-            encode=snapshot.encoded,
-            hypothesis=interpreters.has_package(environment.prefix, environment.version, "hypothesis"),
-        )
-        return await tests.add_to(outcome)
+        writers = entry_points.load_all(entry_points.TEST_WRITERS)
+        if not writers:
+            return replace(outcome, message=f"{outcome.message} No tests were written: no plugin writes any.")
+        for writer in writers:
+            tests = writer(
+                problem=problem,
+                text_of=snapshot.text,
+                open_session=self.open_session,
+                files={**problem.buffers, **self.encode(outcome.after)},
+                encode=snapshot.encoded,
+                hypothesis=interpreters.has_package(environment.prefix, environment.version, "hypothesis"),
+            )
+            outcome = await tests.add_to(outcome)
+        return outcome
 
     def own_code(self) -> dict[str, bytes]:
         """Returns the files of the user's own code, with stubs, that differ from the disk."""

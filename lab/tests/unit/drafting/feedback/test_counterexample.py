@@ -2,10 +2,10 @@
 
 import pytest
 
+from greenloop.core.counterexample import counterexample
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.spec import Case, Provenance, Spec
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.core.testfiles.counterexample import counterexample
 from greenloop_lab.drafting.feedback import counterexample as feedback
 from greenloop_lab.drafting.feedback.counterexample import outcome, violated_property
 from greenloop_sandbox import CaseResult, Failure

@@ -13,12 +13,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from greenloop.core.compose import with_imports
+from greenloop.core.counterexample import counterexample
 from greenloop.core.generated_tests import parse_equation
 from greenloop.core.python.ast_source import FUNCTIONS, Function, read_literal, statements_of, walk_code
 from greenloop.core.python.names import bound_names
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.spec import Case, Provenance
-from greenloop.core.testfiles.counterexample import counterexample
 from greenloop.core.text.diff import main_line_end, with_plain_ends
 
 REMARKS = {

@@ -21,9 +21,9 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance
-from greenloop.core.testfiles.append import REMARKS, append_tests, is_unittest, render_tests
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.core.text.encoding import declared_encoding, why_not_encodable
+from greenloop.plugins.written_tests.append import REMARKS, append_tests, is_unittest, render_tests
 from greenloop.project import sources
 from greenloop.project.formatting import format_code
 from greenloop_sandbox import Session, TestRun, case_results

@@ -13,7 +13,7 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.verdict.persist_tests import Addition, build_addition
+from greenloop.plugins.written_tests.persist_tests import Addition, build_addition
 from greenloop_sandbox import CaseResult, Failure
 
 RLE = "def rle(s):\n    out = []\n    for c in s:\n        if out and out[-1][0] == c:\n            out[-1] = (c, out[-1][1] + 1)\n        else:\n            out.append((c, 1))\n    return out\n"

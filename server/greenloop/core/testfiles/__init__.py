@@ -1,1 +1,0 @@
-"""Test files of the project: rendering, naming, imports and appending of tests."""
