@@ -112,7 +112,7 @@ def test_a_test_written_first_gets_its_module(editor):
     assert editor.disk("fresh.py") in (None, "")
 
 
-@pytest.mark.story("a docstring becomes an implementation")
+@pytest.mark.story("a docstring becomes an implementation", only=("nvim-0.11", "eglot"))
 def test_a_docstring_becomes_an_implementation(editor):
     head = 'def triple(x):\n    """Three times x.\n\n    >>> triple(2)\n    6\n    """\n'
     before = f"{head}    raise NotImplementedError\n"
@@ -125,7 +125,7 @@ def test_a_docstring_becomes_an_implementation(editor):
     assert editor("text", "told.py") == before
 
 
-@pytest.mark.story("a class is filled")
+@pytest.mark.story("a class is filled", only=("nvim-0.11",))
 def test_a_class_is_filled_in_one_edit(editor):
     def box(*bodies):
         heads = ("__init__(self)", "put(self, item)", "take(self)")
@@ -144,7 +144,7 @@ def test_a_class_is_filled_in_one_edit(editor):
     assert editor("text", "filled.py") == before
 
 
-@pytest.mark.story("an unsolved run goes on")
+@pytest.mark.story("an unsolved run goes on", only=("nvim-0.11",))
 def test_an_unsolved_run_goes_on(editor):
     editor.put(code(double("x * 3", "again")), **red("again"))
     editor.open("again.py", "test_again.py")
@@ -157,7 +157,7 @@ def test_an_unsolved_run_goes_on(editor):
     assert all(row in hover for row in ("AssertionError", "passed 1/1")), hover
 
 
-@pytest.mark.story("text typed meanwhile is merged and verified again")
+@pytest.mark.story("text typed meanwhile is merged and verified again", only=("nvim-0.11", "lsp-mode"))
 def test_what_is_typed_meanwhile_stays(editor):
     files = red("typed")
     editor.put(waiting("x * 4", "typed", editor.root), code(double("x * 2", "typed")), **files)
@@ -239,7 +239,7 @@ def test_what_is_typed_in_the_same_lines_wins(editor):
     editor.becomes("clash.py", double("x * 2", "clash"))
 
 
-@pytest.mark.story("cancelling leaves nothing behind", only=("action",))
+@pytest.mark.story("cancelling leaves nothing behind", only=("nvim-0.11-action", "eglot-action"))
 @pytest.mark.parametrize("by", ["action", "name"])
 def test_a_run_is_cancelled(editor, by):
     name = f"halt_{by}"
@@ -340,7 +340,7 @@ def test_a_killed_server_is_started_again(editor):
     assert editor.disk("killed.py") == files["killed"]
 
 
-@pytest.mark.story("a server ends with its editor")
+@pytest.mark.story("a server ends with its editor", only=("nvim-0.11", "eglot"))
 def test_the_end_leaves_nothing(editor):
     family = [each for server in editor.servers() for each in (server, *server.children(recursive=True))]
     assert family
