@@ -18,6 +18,8 @@ from .conftest import HERE, SECONDS
 RIGHT = "def double(x):\n    return x * 2\n"
 WRONG = RIGHT.replace("x * 2", "x + 1")
 TEST = "from m import double\n\n\ndef test_double():\n    assert double(5) == 10\n"
+SENTENCES = ("# The quick brown fox jumps", "# over yon lazy dog", "# 1 2 3 q y n", "# No Yes quit", "# and so on")
+KEYS = 1000  # that are typed during a run and after it, at least
 DOCSTRING = 'def double(x):\n    """Twice x.\n\n    >>> double(5)\n    10\n    """\n    raise NotImplementedError\n\n\nname = "n"\n'
 
 
@@ -54,6 +56,29 @@ class Released(ABC):
     @abstractmethod
     def screen(self) -> str:
         """What the user sees."""
+
+    @abstractmethod
+    def type(self, text: str) -> None:
+        """Types a text, key by key."""
+
+    @abstractmethod
+    def keys(self, *names: str) -> None:
+        """Presses keys by their names."""
+
+    def write(self):
+        """Types lines during a run and after it, at least `KEYS` keys; the text."""
+        typed, ended = "", 0
+        assert not self.run(), "the run is over before a key is typed"
+        while len(typed) < max(KEYS, ended + KEYS / 4):
+            sentence = SENTENCES[typed.count("\n") % len(SENTENCES)]
+            for key in sentence:
+                self.type(key)
+            self.keys("Return" if self.setup == "kate" else "Enter")
+            typed += f"{sentence}\n"
+            if not ended and self.run():
+                ended = len(typed)
+            assert len(typed) < 10 * KEYS, "the run does not end"
+        return typed
 
     def wait(self, what, holds):
         found = self.seen(holds, SECONDS)

@@ -8,7 +8,7 @@ import pytest
 from .conftest import block
 from .released import DOCSTRING, RIGHT, TEST, WRONG, Terminal, started
 
-pytestmark = pytest.mark.needs("helix")
+pytestmark = [pytest.mark.needs("helix"), pytest.mark.timeout(400)]
 
 
 class Helix(Terminal):
@@ -92,3 +92,14 @@ def test_a_docstring_becomes_an_implementation_and_what_is_typed_meanwhile_stays
     editor.saved("m.py", done + "n = 1\n")
     editor.keys("u")
     editor.saved("m.py", DOCSTRING + "n = 1\n")
+
+
+def test_every_key_that_is_typed_during_a_run_and_after_it_is_in_the_text(helix):
+    answers = [RIGHT.replace("x * 2", f"x + {number}") for number in (2, 3, 4)]
+    editor = helix("test_m.py", 5, [*answers, RIGHT], **{"m.py": WRONG, "test_m.py": TEST, "notes.txt": ""})
+    editor.action("Refine until tests pass: test_double")
+    editor.command("open notes.txt")
+    editor.keys("i")
+    typed = editor.write()
+    assert editor.wait("result", editor.run).outcome.solved
+    editor.saved("notes.txt", typed)

@@ -13,7 +13,7 @@ import pytest
 from .conftest import HERE, block
 from .released import DOCSTRING, RIGHT, TEST, WRONG, Released, started
 
-pytestmark = pytest.mark.needs("kate")
+pytestmark = [pytest.mark.needs("kate"), pytest.mark.timeout(400)]
 
 ROW = 25  # pixels of a menu's entry
 
@@ -96,6 +96,9 @@ class Kate(Released):
 
     def keys(self, *names):
         self._xdotool("key", "--delay", "50", *names)
+
+    def type(self, text):
+        self._xdotool("type", "--delay", "20", text)
 
     def click(self):
         """Behind the last line; the text takes the keys from then on."""
@@ -182,3 +185,14 @@ def test_a_docstring_becomes_an_implementation_and_what_is_typed_meanwhile_stays
     editor.saved("m.py", done + "n=1\n")
     editor.keys("ctrl+z")
     editor.saved("m.py", DOCSTRING + "n=1\n")
+
+
+def test_every_key_that_is_typed_during_a_run_and_after_it_is_in_the_text(kate):
+    editor = kate("m.py", 2, DOCSTRING.replace("raise NotImplementedError", "return x * 2"), **{"m.py": DOCSTRING})
+    editor.click()
+    editor.keys("ctrl+Home", "Down")
+    editor.action(2, "Implement from docstring, Run in the sandbox")
+    editor.keys("ctrl+End")
+    typed = editor.write()
+    assert editor.wait("result", editor.run).outcome.solved
+    editor.saved("m.py", DOCSTRING + typed)

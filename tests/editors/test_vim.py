@@ -7,7 +7,7 @@ import pytest
 from .conftest import blocks
 from .released import DOCSTRING, RIGHT, TEST, WRONG, Terminal, started
 
-pytestmark = pytest.mark.needs("ale")
+pytestmark = [pytest.mark.needs("ale"), pytest.mark.timeout(400)]
 
 PROMPT = "Type number and <Enter>"
 MORE = "-- More --", "Press ENTER"
@@ -78,3 +78,14 @@ def test_a_docstring_becomes_an_implementation_and_what_is_typed_meanwhile_stays
     editor.saved("m.py", done + "n = 1\n")
     editor.keys("u")
     editor.saved("m.py", DOCSTRING + "n = 1\n")
+
+
+def test_every_key_that_is_typed_during_a_run_and_after_it_is_in_the_text(vim):
+    answers = [RIGHT.replace("x * 2", f"x + {number}") for number in (2, 3, 4)]
+    editor = vim("test_m.py", 5, [*answers, RIGHT], **{"m.py": WRONG, "test_m.py": TEST, "notes.txt": ""})
+    editor.action("Refine until tests pass: test_double")
+    editor.command("edit notes.txt")
+    editor.keys("i")
+    typed = editor.write()
+    assert editor.wait("result", editor.run).outcome.solved
+    editor.saved("notes.txt", typed + "\n")
