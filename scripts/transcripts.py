@@ -22,8 +22,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 
 from greenloop.core.errors import GreenloopError
-from greenloop.models.recording import record_model
 from greenloop.plugins.embedded.providers import local
+from greenloop.plugins.recordings.providers.replay import record_model
 from greenloop.project import configuration
 from transcript_claims import missing
 from transcripts import PYTHON, Played, Transcript, load, play, replayed

@@ -11,7 +11,7 @@ from greenloop.core import registry
 from greenloop.core.errors import ModelError
 from greenloop.core.ports import Infiller, slots
 from greenloop.core.records.model import ChatRequest, InfillRequest, Message
-from greenloop.models.recording import record_model
+from greenloop.plugins.recordings.providers.replay import record_model
 from greenloop.project.settings import ApiSettings, Settings
 
 ASK = ChatRequest(messages=(Message(role="user", content="Write f."),))

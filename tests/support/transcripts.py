@@ -23,8 +23,8 @@ from greenloop.core.records.model import ChatRequest, InfillRequest, Role
 from greenloop.core.records.outcome import Outcome
 from greenloop.engine import refine
 from greenloop.engine.presets import find_preset
-from greenloop.models.providers import replay
 from greenloop.models.roles import Models
+from greenloop.plugins.recordings.providers import replay
 from greenloop.project import configuration, settings
 
 HERE = Path(__file__).parents[1] / "transcripts"

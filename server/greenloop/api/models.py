@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from greenloop.core import registry
 from greenloop.core.errors import ModelError, UsageError
 from greenloop.core.ports import Model
 from greenloop.core.text.redact import clean_for_display
@@ -16,7 +17,6 @@ from greenloop.models import default_model, known_models, roles
 from greenloop.models.default_model import available_keys
 from greenloop.models.local_models import find_local_models, require_local_models
 from greenloop.models.provider_errors import TOO_LONG
-from greenloop.models.recording import record_model, run_line
 from greenloop.models.roles import Models, open_model
 from greenloop.project.settings import EDITOR, Settings
 from greenloop.project.settings import models as named_models
@@ -95,14 +95,15 @@ def recording_opener(path: Path, settings: Settings, target: str) -> Callable[[s
 
     Raises `UsageError` where the file exists or cannot be made.
     """
+    replay = registry.load_part("models", "replay")
     try:
         with path.open("x", encoding="utf-8") as file:
-            file.write(run_line(target, settings))
+            file.write(replay.run_line(target, settings))
     except OSError as error:
         raise UsageError(
             f"{path} cannot be made: {error.strerror}.", remedy="Name a new file: --record FILE."
         ) from error
-    return lambda name, chosen: record_model(open_model(name, chosen), path)
+    return lambda name, chosen: replay.record_model(open_model(name, chosen), path)
 
 
 def is_about_length(sentence: str) -> bool:

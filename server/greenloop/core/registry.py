@@ -60,7 +60,9 @@ def _own(part: str) -> dict[str, str]:
 
 def _installed(part: str) -> dict[str, str]:
     """The module of each variant of other packages, by the variant's name."""
-    entries = [entry for entry in entry_points.find_entry_points(entry_points.PARTS) if entry.name == part]
+    entries = [
+        entry for entry in entry_points.find_entry_points(entry_points.PARTS) if entry.name.partition(".")[0] == part
+    ]
     return _modules([entry_points.load(entry) for entry in entries])
 
 

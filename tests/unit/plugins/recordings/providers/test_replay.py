@@ -9,8 +9,8 @@ import pytest
 from greenloop.core.errors import ModelError, UsageError
 from greenloop.core.ports import Infiller, context, slots
 from greenloop.core.records.model import ChatRequest, InfillRequest, Message, Reply, Role, Usage
-from greenloop.models.providers import replay
-from greenloop.models.recording import record_model
+from greenloop.plugins.recordings.providers import replay
+from greenloop.plugins.recordings.providers.replay import record_model
 from greenloop.project.settings import Settings
 
 ASK = ChatRequest(messages=(Message(role="user", content="wörds"),))

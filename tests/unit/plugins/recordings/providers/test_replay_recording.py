@@ -7,8 +7,8 @@ import pytest
 
 from greenloop.core.errors import ModelError
 from greenloop.core.records.model import ChatRequest, Message
-from greenloop.models.providers import replay
-from greenloop.models.recording import run_line
+from greenloop.plugins.recordings.providers import replay
+from greenloop.plugins.recordings.providers.replay import run_line
 from greenloop.project import configuration
 from greenloop.project.settings import Settings
 

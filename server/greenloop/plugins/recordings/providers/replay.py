@@ -10,16 +10,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+import platform
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from greenloop.core.errors import ModelError, UsageError
+from greenloop.core.ports import Infiller, Model, calls_tools, context, slots
 from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
-from greenloop.core.text.json_codec import from_json
 from greenloop.core.text.tokens import estimate_tokens
-from greenloop.project.settings import Settings
+from greenloop.models.kinds import kind_of
+from greenloop.models.recorded import key_fields, reply_from
+from greenloop.project.settings import Settings, get, keys
 
 
 def create(name: str, settings: Settings) -> Replay:  # noqa: ARG001 - the signature that all models share
@@ -171,11 +175,7 @@ def _read(path: Path) -> Recorded:
     return contents
 
 
-# -- what a recording is found by -------------------------------------------------------------------------------------
-
-
-# Fields that older recordings lack; they count only where they say something.
-LATER = ("calls", "call_id", "extra", "tools")
+# -- recording --------------------------------------------------------------------------------------------------------
 
 # How the keys of settings on which requests depend begin. A recording comes from somebody else: it sets no others.
 REQUEST_SETTINGS = (
@@ -185,18 +185,78 @@ REQUEST_SETTINGS = (
 )
 
 
-def key_fields(request: ChatRequest | InfillRequest) -> dict[str, Any]:
-    """Returns what the answer to a request depends on: its prompt, tools and sampling, neither role nor patience."""
-    fields = {name: value for name, value in asdict(request).items() if name not in {"role", "patience"}}
-    if "messages" in fields:
-        fields["messages"] = [_without_later(message) for message in fields["messages"]]
-    return _without_later(fields)
+def record_model(model: Model, path: Path) -> Recording:
+    """Wraps `model` to append every answer to `path`; requests that fail or are cancelled are not recorded."""
+    return (InfillingRecording if isinstance(model, Infiller) else Recording)(model, path)
 
 
-def _without_later(fields: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if value or name not in LATER}
+def run_line(target: str, settings: Settings) -> str:
+    """Returns the line that begins a run's recording: versions, model, and the settings on which requests depend."""
+    chosen = {key: get(settings, key) for key, _kind, default, _about in keys() if get(settings, key) != default}
+    kept = {key: value for key, value in chosen.items() if key.startswith(REQUEST_SETTINGS)}
+    run = {
+        "target": target,
+        "greenloop": version("greenloop"),
+        "python": platform.python_version(),
+        "model": settings.model,
+        "settings": {**kept, "model.kind": str(kind_of(settings.drafter.model or settings.model, settings))},
+    }
+    return json.dumps({"run": run}, ensure_ascii=False) + "\n"
 
 
-def reply_from(fields: Mapping[str, Any]) -> Reply:
-    """Returns a reply from its fields as JSON has them. Raises `ValueError` for other fields."""
-    return from_json(Reply, fields)
+class Recording:
+    """Forwards every request to a model and appends each exchange to a file."""
+
+    def __init__(self, model: Model, path: Path) -> None:
+        self._model = model
+        self._path = path
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    @property
+    def slots(self) -> int:
+        return slots(self._model)
+
+    @property
+    def context(self) -> int:
+        return context(self._model)
+
+    @property
+    def calls_tools(self) -> bool:
+        return calls_tools(self._model)
+
+    async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
+        reply = await self._model.complete(request, on_token)
+        self._write(request, reply)
+        return reply
+
+    def count_tokens(self, text: str) -> int:
+        return self._model.count_tokens(text)
+
+    async def close(self) -> None:
+        await self._model.close()
+
+    def _write(self, request: ChatRequest | InfillRequest, reply: Reply) -> None:
+        exchange: dict[str, Any] = {"key": request_key(request), "request": key_fields(request), "reply": asdict(reply)}
+        if isinstance(request, InfillRequest):
+            exchange["hole"] = True
+        if self.slots > 1:
+            exchange["slots"] = self.slots
+        if self.context:
+            exchange["context"] = self.context
+        if self.calls_tools:
+            exchange["tools"] = True
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(exchange, ensure_ascii=False) + "\n")
+
+
+class InfillingRecording(Recording):
+    """A recording of a model that supports infills."""
+
+    async def infill(self, request: InfillRequest, on_token: Callable[[str], None]) -> Reply:
+        assert isinstance(self._model, Infiller)
+        reply = await self._model.infill(request, on_token)
+        self._write(request, reply)
+        return reply

@@ -1,0 +1,1 @@
+"""Records a model's answers, and answers from a recording."""

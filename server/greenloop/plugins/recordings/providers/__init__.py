@@ -1,0 +1,1 @@
+"""Models of this plugin, each a file with `create`."""
