@@ -121,9 +121,9 @@ def _idle_tasks(siblings):
 
 # The code's process gets all but the last, in this order; each imports some of those before it.
 APART = (
-    "filters", "rules", "handles", "signatures", "values", "encoder", "decoder", "objects", "peer", "context", "tasks",
-    "view", "modules", "code", "sources", "changes", "assertions", "wrong", "operands", "questions", "executions",
-    "evidence", "turns", "replaced", "judge", "stubs",
+    "filters", "rules", "handles", "signatures", "tables", "values", "encoder", "decoder", "objects", "peer", "context",
+    "tasks", "view", "modules", "code", "sources", "changes", "assertions", "wrong", "operands", "questions",
+    "executions", "evidence", "turns", "replaced", "judge", "stubs",
 )  # fmt: skip
 FOR_THE_CODE = APART[: APART.index("sources")]
 

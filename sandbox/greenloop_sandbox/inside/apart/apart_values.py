@@ -11,7 +11,6 @@ import datetime
 import decimal
 import fractions
 import functools
-import importlib
 import io
 import operator
 import pathlib
@@ -21,7 +20,8 @@ import types
 import uuid
 import weakref
 
-from apart_rules import CannotCross, is_python_class, module_of
+import apart_tables
+from apart_rules import CannotCross, is_python_class
 
 GROUP = getattr(builtins, "BaseExceptionGroup", ())  # new in Python 3.11
 
@@ -101,56 +101,6 @@ def _make_zone(kind, key):
     return kind(key)
 
 
-def _take_array(value):
-    if value.dtype.names is not None:
-        return None
-    if value.dtype.hasobject:
-        return (None, value.shape, *value.ravel().tolist())
-    return (value.dtype.str, value.shape if type(value).__name__ == "ndarray" else None, value.tobytes())
-
-
-def _make_array(kind, shape, *content):
-    numpy = importlib.import_module("numpy")
-    if kind is None:
-        made = numpy.empty(len(content), dtype=object)
-        for place, each in enumerate(content):
-            made[place] = each
-        return made.reshape(shape)
-    if type(kind) is not str or numpy.dtype(kind).hasobject:
-        raise CannotCross("objects in an array")
-    raw = numpy.frombuffer(content[0], dtype=numpy.dtype(kind)).copy()
-    return raw[0] if shape is None else raw.reshape(shape)
-
-
-def _take_table(value):
-    """(index, columns, data of each column), where each but the data may be missing."""
-    column = lambda each: (str(each.dtype), each.to_numpy(), each.name)  # noqa: E731
-    if not hasattr(value, "index"):
-        return (None, None, column(value))
-    if value.ndim == 1:
-        return (column(value.index), None, column(value))
-    columns = [column(value.iloc[:, place]) for place in range(value.shape[1])]
-    return (column(value.index), column(value.columns), *columns)
-
-
-def _make_table(index, names, *columns):
-    pandas = importlib.import_module("pandas")
-
-    def column(make, form, **keywords):
-        kind, data, name = form
-        return make(data, name=name, dtype=None if kind == "object" else str(kind), **keywords)
-
-    if index is None:
-        return column(pandas.Index, columns[0])
-    index = column(pandas.Index, index)
-    made = [column(pandas.Series, each, index=index) for each in columns]
-    if names is None:
-        return made[0]
-    frame = pandas.DataFrame(dict(enumerate(made)), index=index)
-    frame.columns = column(pandas.Index, names)
-    return frame
-
-
 # The parts of these are values.
 OF_VALUES = {
     tuple: ("t", tuple, lambda *items: items),
@@ -182,8 +132,7 @@ OF_VALUES = {
         lambda function, args, *keywords: functools.partial(function, *args, **pairs(keywords)),
     ),
     "zoneinfo": ("zi", lambda value: (type(value), value.key), _make_zone),
-    "numpy": ("np", _take_array, _make_array),
-    "pandas": ("pd", _take_table, _make_table),
+    **apart_tables.ROWS,
 }  # fmt: skip
 ROWS = {kind: (*row, False) for kind, row in OF_VALUES.items()}
 ROWS.update((kind, (*row, True)) for kind, row in OF_PLAIN_DATA.items())
@@ -199,13 +148,7 @@ def row_of(kind):
     for family in (pathlib.PurePath, weakref.ref):
         key = family if issubclass(kind, family) else key
     names = [base.__name__ for base in kind.__mro__]
-    if "ZoneInfo" in names:
-        key = "zoneinfo"
-    elif kind.__module__ == "numpy" and (names[0] == "ndarray" or "generic" in names):
-        key = "numpy"
-    elif module_of(kind) == "pandas" and names[0] in ("DataFrame", "Series", "Index", "RangeIndex"):
-        key = "pandas"
-    return ROWS.get(key)
+    return ROWS.get("zoneinfo" if "ZoneInfo" in names else apart_tables.family_of(kind, names) or key)
 
 
 # -- containers, and the content of a subclass of a built-in type -----------------------------------------------------

@@ -22,6 +22,7 @@ from greenloop.specs.properties.call_probe import RAN, load_function, observe_ca
 
 MANY_CALLS = 400
 MANY_SECONDS = 0.5  # of processor time for these
+MANY_PROCESSES = 1_000_000  # were started before this one
 LATER = 86_400.0  # seconds of processor time that a process of some days has used
 _CLOCKS = ("process_time", "thread_time")
 
@@ -64,7 +65,7 @@ def _import_anew(functions: Sequence[Sequence[Any]], root: Path) -> list[Any]:
 
 @contextlib.contextmanager
 def _production(root: Path) -> Iterator[None]:
-    """A working folder without tests, a process that has run for a day, and `__debug__` false."""
+    """A working folder without tests or pytest, a process of some days with a high number, and `__debug__` false."""
     folder = Path(tempfile.mkdtemp())
     for entry in root.iterdir():
         if "test" not in entry.name:
@@ -81,11 +82,16 @@ def _production(root: Path) -> Iterator[None]:
     setattr(importlib.machinery.SourceFileLoader, "get_code", get_code)  # noqa: B010
     for name, clock in clocks.items():
         setattr(time, name, lambda clock=clock: clock() + LATER)
+    number = os.getpid
+    setattr(os, "getpid", lambda: number() + MANY_PROCESSES)  # noqa: B010
+    hidden = {name: sys.modules.pop(name) for name in [*sys.modules] if name.partition(".")[0] in ("pytest", "_pytest")}
     os.chdir(folder)
     try:
         yield
     finally:
         os.chdir(root)
+        sys.modules.update(hidden)
+        setattr(os, "getpid", number)  # noqa: B010
         for name, clock in clocks.items():
             setattr(time, name, clock)
         setattr(importlib.machinery.SourceFileLoader, "get_code", kept)  # noqa: B010

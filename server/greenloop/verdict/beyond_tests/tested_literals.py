@@ -175,9 +175,11 @@ def _mentions_of(
         wanted = {key_of(tested.answer[0])}
         if isinstance(tested.answer[0], date):
             wanted.add(key_of(str(tested.answer[0])))
+        packed = tested.answer[0].encode() if isinstance(tested.answer[0], str) else b""
         for each in literals:
-            if each.key in wanted:
-                yield Mention(tested=number, line=each.line, is_answer=True)
+            is_packed = isinstance(each.value, bytes) and len(packed) > 1 and packed in each.value
+            if each.key in wanted or is_packed:
+                yield Mention(tested=number, line=each.line, is_answer=True, is_hidden=is_packed)
 
 
 def _line_of_parts(arguments: Sequence[Any], literals: Sequence[_Literal], every: Sequence[_Literal]) -> int:

@@ -12,7 +12,7 @@ import pytest
 
 from greenloop.specs.properties import call_probe, production_probe
 
-TEXT = """import os, time
+TEXT = """import os, sys, time
 _calls = []
 def many(n):
     _calls.append(n)
@@ -23,6 +23,10 @@ def debug(n):
     return __debug__
 def age(n):
     return time.process_time() < 10_000
+def number(n):
+    return os.getpid() < 900_000
+def framework(n):
+    return "pytest" in sys.modules
 def data(n):
     return os.path.exists("data.txt")
 """
@@ -58,6 +62,8 @@ def told(tmp_path, monkeypatch):
         ("folder", {"production"}),
         ("debug", {"production"}),
         ("age", {"production"}),
+        ("number", {"production"}),
+        ("framework", {"production"}),
         ("data", set()),
     ],
 )

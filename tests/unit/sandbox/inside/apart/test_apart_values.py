@@ -98,12 +98,3 @@ def test_streams_keep_their_place():
 def test_functions_and_classes_of_the_project_cross_by_name(shop):
     for found in crossed((shop.helper, shop.Item, len, dict)):
         assert found == (shop.helper, shop.Item, len, dict)
-
-
-def test_arrays_arrive():
-    numpy = pytest.importorskip("numpy")
-    array = numpy.arange(6, dtype="int16").reshape(2, 3)
-    for found in crossed([array, numpy.float32(1.5), numpy.array([None, "x"], dtype=object)]):
-        assert (found[0].dtype, found[0].tolist()) == (array.dtype, array.tolist())
-        assert (type(found[1]), found[1]) == (numpy.float32, 1.5)
-        assert found[2].tolist() == [None, "x"]
