@@ -122,6 +122,7 @@ class RefineRun:
             open_session=self.workspace.open_session,
             encode=self.workspace.encode,
             suite_seconds=settings.suite.seconds,
+            may_take_all=settings.apply != "partial",
             network=self.context.place.network,
             ensure_unchanged=self.workspace.ensure_unchanged,
             own_code=self.workspace.own_code,

@@ -92,8 +92,9 @@ class SandboxSettings:
 class SuiteSettings:
     seconds: float = setting(
         60.0,
-        "Maximum seconds for running related tests. A result does not wait for slow ones: it is offered "
-        "while they continue, longer than this only if all of them end within the run's time (`seconds`).",
+        "Maximum seconds for running related tests. A result does not wait for slow ones: it is offered while they "
+        "continue, longer than this only if all of them end within the run's time (`seconds`), and not where a "
+        "partially verified result is enough (`--accept partial`, `apply`).",
         repository="lower",
         least=0,
     )

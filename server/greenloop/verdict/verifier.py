@@ -58,6 +58,7 @@ class Verifier:
     are given where the workspace itself has the change: the texts before it, None for new files. `proved` are the ids
     of the cases whose passes are proven (None: all), for a whole suite run several times would take long.
     `own_code` returns the files of the user's own code that differ from the disk (None: it is not known any more).
+    `may_take_all`: related tests may go on longer than `suite_seconds`, where the run's time suffices for all of them.
     `failed` are verdicts of `glance` that are known already. `beyond` says what `accept` looks at beyond the tests.
     `durations` are seconds of related tests with the user's own code, `late_seconds` of those that ran late; `offer`
     gets the texts and the evidence of a result while more related tests run, `report_status` how many have.
@@ -67,6 +68,7 @@ class Verifier:
     open_session: OpenSession
     encode: Encode
     suite_seconds: float
+    may_take_all: bool = True
     network: bool = False
     session: Session | None = None
     ensure_unchanged: Callable[[], Awaitable[None]] | None = None
@@ -291,6 +293,7 @@ class Verifier:
             files=files,
             open_session=self.open_session,
             left=self.state.deadline.left,
+            may_take_all=self.may_take_all,
             usual=sum(known) / len(known) if known else 0.0,
             seconds=self.late_seconds,
         )

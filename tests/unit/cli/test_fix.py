@@ -414,6 +414,7 @@ def test_json_never_asks(fake, project, keyboard):
 def test_apply_writes_only_what_was_accepted(fake, project, capsys, change, accept, written, code):
     fake.result = solved(project, **change)
     assert main(["fix", CASE, "--apply", *(word for one in accept for word in ("--accept", one))]) == code
+    assert (fake.settings[-1].apply == "partial") is ("partial" in accept)
     assert (project / "m.py").read_text() == (AFTER if written else BEFORE)
     assert ("not written, because" in capsys.readouterr().err) is not written
     (project / "m.py").write_text(BEFORE)

@@ -129,6 +129,8 @@ def _fix(arguments: argparse.Namespace, write_json: Callable[[dict[str, Any]], N
     if earlier is not None:
         root, targets = (root if arguments.root else Path(earlier.root)), [earlier.target]
     settings = options.load(arguments, root, cwd=cwd)
+    if "partial" in arguments.accept:
+        settings = replace(settings, apply="partial")
     if EDITOR in models(settings):
         raise UsageError(
             'model = "editor" works only inside an editor that provides a language model.',

@@ -65,9 +65,12 @@ async def run_alone(
 
 
 def own_run(inputs: VerificationInputs, run: TestRun) -> TestRun:
-    """Returns the run over the user's own code."""
+    """Returns the run over the user's own code, also where the result is in the user's files already."""
     assert inputs.own is not None
-    return replace(run, files={**inputs.own, **inputs.generated_files})
+    before = {path: inputs.problem.originals[path] for path in run.files if path in inputs.problem.originals}
+    texts = inputs.encode({path: text for path, text in before.items() if text is not None})
+    new = tuple(path for path, text in before.items() if text is None and path not in inputs.own)
+    return replace(run, files={**texts, **inputs.own, **inputs.generated_files}, without=new)
 
 
 def select_tolerantly(run: TestRun, cases: Collection[str]) -> TestRun:

@@ -44,15 +44,16 @@ class UnmeasuredTests:
     """Tests that run in portions: on other processors from `start` on, in the caller's sandbox from `finish` on.
 
     Of files that the baseline had no time to collect, all cases are run. `left`: seconds that are left of the run's
-    time; `usual`: seconds that one of them is known to take (0: not known). `report` gets how many have ended, and of
-    how many. `waiting` are those that no run has shown yet, `lost` those that none will; `busy`: seconds of all
-    sandboxes.
+    time, which they `may_take_all` where that suffices; `usual`: seconds that one of them is known to take (0: not
+    known). `report` gets how many have ended, and of how many. `waiting` are those that no run has shown yet, `lost`
+    those that none will; `busy`: seconds of all sandboxes. `seconds` gets those of each.
     """
 
     inputs: VerificationInputs
     files: Mapping[str, str]
     open_session: Callable[[], Awaitable[Session]]
     left: float
+    may_take_all: bool = True
     usual: float = 0.0
     report: Callable[[int, int], None] = lambda _done, _all: None
     seconds: dict[str, float] = field(default_factory=dict)
@@ -186,7 +187,7 @@ class UnmeasuredTests:
         """Seconds for the next run: those of a suite, or all of the run's where these are expected to suffice."""
         taken, most = monotonic() - self._began, self.left - RESERVE
         waiting = len(self.waiting) + self.running
-        suffices = self._ended > 0 and taken + waiting * taken / self._ended < most
+        suffices = self.may_take_all and self._ended > 0 and taken + waiting * taken / self._ended < most
         return (most if suffices else min(self.inputs.suite_seconds, most)) - taken
 
     def _take_in(self, portion: Sequence[str], execution: Execution) -> dict[str, CaseResult]:

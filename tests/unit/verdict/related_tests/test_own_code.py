@@ -12,6 +12,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.verdict import Status
 from greenloop.core.run_state import RunState
+from greenloop.verdict.related_tests.own_code import own_run
 from greenloop.verdict.verifier import Verifier
 from greenloop_sandbox import Execution, Limits, TestRun
 
@@ -151,3 +152,12 @@ async def test_what_the_baseline_did_not_get_to_runs_with_the_candidate(outcomes
     evidence = judge.state.evidence
     found = (evidence.neighbours_unchanged, evidence.neighbours_already_failing, evidence.neighbours_left_out)
     assert found == counts
+
+
+def test_the_users_own_code_is_what_it_was_also_where_the_result_is_in_their_files():
+    originals = {"m.py": OWN, "new.py": None, "stubbed.py": None}
+    known = replace(verifier(Play(lambda _run, _is_own: {}), outcomes={}).inputs, own={"stubbed.py": b"..."})
+    known = replace(known, problem=replace(known.problem, originals=originals))
+    run = own_run(known, TestRun(selectors=(), files=dict.fromkeys([*originals, "other.py"], b"changed")))
+    assert run.files == {"m.py": OWN.encode(), "stubbed.py": b"..."}
+    assert run.without == ("new.py",)

@@ -146,6 +146,14 @@ async def test_no_more_than_the_usual_time_is_taken_where_it_would_not_suffice(c
     assert clock.now <= usual
 
 
+async def test_no_more_is_taken_either_where_a_partially_verified_result_is_enough(clock):
+    usual = inputs().suite_seconds
+    session = SlowTests(clock, 2 * usual / len(MANY), set())
+    verdict = await judge_unmeasured(session, *MANY, left=3 * usual + RESERVE, may_take_all=False)
+    assert len(MANY) / 3 < verdict.related.late_passes <= len(MANY) / 2
+    assert clock.now <= usual
+
+
 async def test_the_time_of_the_run_is_kept(clock):
     session = SlowTests(clock, 1.0, set())
     verdict = await judge_unmeasured(session, *MANY, left=30.0 + RESERVE)
