@@ -276,6 +276,7 @@ class RefineRun:
         history.save_problem(number, store_problem(state.problem, "".join(each.goal for each in state.requirements)))
         history.save_attempt(number, baseline)
         foundation = _foundation(state.problem)
+        self.verifier.durations = self._durations()
         self.related_trace = RelatedTrace(
             measurement=self.baseline.measurement,
             open_session=self.workspace.open_session,
@@ -423,10 +424,7 @@ class RefineRun:
     async def _accept(self, files: Files) -> Verdict:
         """Accepts with all that is known of the related tests by now; goes on with the others if it comes to more."""
         await self._stop_related_trace()
-        measurement = self.baseline.measurement
-        known = self.context.known_tests.seconds if self.context.known_tests else {}
-        measured = {case: each.seconds for case, each in measurement.results.items()} if measurement else {}
-        self.verifier.durations = {case: seconds for case, seconds in {**known, **measured}.items() if seconds}
+        self.verifier.durations = self._durations()
         async with heartbeat(self.context.report_status) as beating:
             self.verifier.report_status = beating.report
             beating.report("proving the result")
@@ -444,6 +442,12 @@ class RefineRun:
         state.unmeasured = related.unmeasured
         outcomes = state.learn_outcomes({**related.outcomes, **state.outcomes})
         state.problem = with_related(state.problem, related, outcomes)
+
+    def _durations(self) -> dict[str, float]:
+        """Seconds of the tests with the user's own code, as far as they are known by now."""
+        measurement, known = self.baseline.measurement, self.context.known_tests
+        measured = {case: each.seconds for case, each in measurement.results.items()} if measurement else {}
+        return {case: each for case, each in {**(known.seconds if known else {}), **measured}.items() if each}
 
     def _keep_known_tests(self) -> None:
         """Keeps what this run has shown of the tests for the next one."""
