@@ -198,9 +198,11 @@ class Verifier:
 
     @staticmethod
     async def _unstable(inputs: VerificationInputs, session: Session, verdict: Verdict) -> frozenset[str]:
-        """Related tests that this verdict misses, and that have another id in every run of the user's own code."""
-        missed = related.not_collected(verdict)
-        return await own_code.vanished(inputs, session, missed) if missed and inputs.own is not None else frozenset()
+        """Related tests that have another id in every run of the user's own code, where this verdict misses some."""
+        if not (missed := related.not_collected(verdict)) or inputs.own is None:
+            return frozenset()
+        red = [case for case in inputs.problem.neighbours if inputs.outcomes.get(case) in related.RED]
+        return await own_code.vanished(inputs, session, [*missed, *red])
 
     def _doubtful(self, verdict: Verdict) -> list[str]:
         cases = own_code.unexpected(verdict, self.state.outcomes)
