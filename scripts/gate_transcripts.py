@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 import gate_clients  # noqa: E402
-from greenloop.cli.editors import GATES  # noqa: E402
+from greenloop.plugins.setup.editors import GATES  # noqa: E402
 
 PAGE = ROOT / "docs" / "gates.md"
 PLACE = re.compile(r"(?<=<!-- transcripts: begin -->\n).*(?=<!-- transcripts: end -->)", re.DOTALL)

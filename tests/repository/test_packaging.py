@@ -19,7 +19,7 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from greenloop.cli.editors import EDITORS
+from greenloop.plugins.setup.editors import EDITORS
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "packaging"

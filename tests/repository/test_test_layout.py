@@ -27,6 +27,7 @@ WITHOUT_TESTS = {
     "plugins/improve": 2,
     "plugins/notebooks": 2,
     "plugins/replay": 1,
+    "plugins/setup": 2,
     "plugins/written_tests": 1,
     "project": 12,
     "sandbox": 40,

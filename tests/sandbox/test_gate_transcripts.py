@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gate_clients import MOST_TOKENS, GateProject, play, play_honestly
-from greenloop.cli.editors import GATES
+from greenloop.plugins.setup.editors import GATES
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(240)]
 

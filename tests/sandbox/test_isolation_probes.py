@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.engine.doctor import isolation
-from greenloop.engine.doctor.isolation import PROMISES, ProbeResult
+from greenloop.plugins.setup import isolation
+from greenloop.plugins.setup.isolation import PROMISES, ProbeResult
 from greenloop_sandbox.backends.bubblewrap import Bubblewrap
 from greenloop_sandbox.backends.docker import DockerSandbox
 from greenloop_sandbox.backends.none import NoIsolation

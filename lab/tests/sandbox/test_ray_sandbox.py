@@ -12,7 +12,7 @@ import pytest
 
 from greenloop.core.records.verdict import Status
 from greenloop.core.verdict import judge
-from greenloop.engine.doctor import isolation
+from greenloop.plugins.setup import isolation
 from greenloop.project.environment import interpreters
 from greenloop.project.settings import SandboxSettings, Settings
 from greenloop_lab.sandboxes.backends import ray

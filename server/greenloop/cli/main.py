@@ -109,7 +109,6 @@ SUMMARIES = {
     "verify": "run a commit's tests against your working tree, in a way that cannot be faked",
     "serve": "run the language server on standard input and output",
     "doctor": "check what greenloop needs on this machine",
-    "setup": "connect an editor or a coding agent",
     "history": "show earlier runs and apply their results",
     "stop": "let an agent say why its change stays unverified",
     "undo": "restore the files that a run wrote",

@@ -33,6 +33,7 @@ LOCAL_MODELS = "greenloop.local_models"
 LSP_FEATURES = "greenloop.lsp_features"
 OUTPUTS = "greenloop.outputs"
 TEST_WRITERS = "greenloop.test_writers"
+DOCTOR = "greenloop.doctor"
 VERIFY_TARGETS = "greenloop.verify_targets"
 IPYTHON_EXTENSIONS = "greenloop.ipython_extensions"
 

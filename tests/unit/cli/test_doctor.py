@@ -10,7 +10,7 @@ import pytest
 from greenloop.cli.main import main
 from greenloop.core.errors import CannotVerifyError
 from greenloop.engine.doctor import report as doctors
-from greenloop.engine.doctor.isolation import ProbeResult
+from greenloop.plugins.setup.isolation import ProbeResult
 from greenloop.project.settings import Settings
 from greenloop_sandbox import Probe
 
@@ -185,7 +185,7 @@ def promise(monkeypatch):
         async def examine(_sandbox, _probe, _environment):
             return list(found)
 
-        monkeypatch.setattr("greenloop.engine.doctor.isolation.run_probes", examine)
+        monkeypatch.setattr("greenloop.plugins.setup.isolation.run_probes", examine)
 
     return put
 

@@ -16,9 +16,9 @@ from greenloop.api.health import DoctorFinding, can_run, doctor, missing_parts, 
 from greenloop.api.installation import own_command
 from greenloop.api.settings import load_settings
 from greenloop.cli import exit_codes, interrupt, options, render
-from greenloop.cli.editors import installed_editors
 from greenloop.cli.errors import print_warning
 from greenloop.cli.render import fit, terminal_width, wrap_words
+from greenloop.core import entry_points
 from greenloop.core.errors import UsageError
 
 
@@ -107,12 +107,12 @@ def show_start_page() -> int:
     width = terminal_width()
     for remedy in dict.fromkeys(steps):
         print("\n".join(wrap_words(remedy, width, indent=2)))
-    rows_of_commands = [
+    rows_of_commands: list[tuple[tuple[str, ...], str]] = [
         (("fix",), "fix the first failing test of this project"),
         (("fix", "tests/test_x.py::test_y"), "fix this test; also file.py::function and file.py:LINE"),
     ]
-    for editor in installed_editors():
-        rows_of_commands += [(("setup", editor.name, *["--write"] * bool(editor.file)), f"connect {editor.name}")]
+    for module in entry_points.load_all(entry_points.DOCTOR):
+        rows_of_commands += module.list_first_steps()
     lines = [(own_command("greenloop", *words), purpose) for words, purpose in rows_of_commands]
     longest = max(len(line) for line, _purpose in lines)
     for line, purpose in lines:

@@ -1,6 +1,8 @@
 """Findings of `greenloop doctor`: the parts that a run needs, whether they are available, and a remedy if not.
 
-It must not know how they are shown.
+An entry point of the group `greenloop.doctor` names a module with `check_sandboxes(rows, root, settings, probes)`,
+which returns the rows with its findings, and `list_first_steps()`: words and purposes of commands to begin with.
+It must not know how findings are shown.
 """
 
 from __future__ import annotations
@@ -9,17 +11,16 @@ import asyncio
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
 from packaging.specifiers import SpecifierSet
 
 from greenloop import __version__
-from greenloop.core import registry
+from greenloop.core import entry_points, registry
 from greenloop.core.errors import GreenloopError
 from greenloop.core.records.model import NO_MODEL
-from greenloop.engine.doctor import isolation
 from greenloop.engine.history.store import History
 from greenloop.models import default_model
 from greenloop.models.local_models import find_local_models, is_local
@@ -97,8 +98,8 @@ async def examine(
     """
     probes, models = await asyncio.gather(_probes(settings), _models(settings, os.environ, editor or EditorAbilities()))
     sandboxes = _sandboxes(settings, probes)
-    if promises:
-        sandboxes = _with_promises(sandboxes, await isolation.check_isolation(root, settings, probes))
+    for module in entry_points.load_all(entry_points.DOCTOR) if promises else ():
+        sandboxes = await module.check_sandboxes(sandboxes, root, settings, probes)
     own = ".".join(map(str, sys.version_info[:3]))
     return [
         DoctorFinding(part="greenloop", name=__version__, ok=True, detail=f"Python {own}, {sys.executable}"),
@@ -144,41 +145,6 @@ def _sandboxes(settings: Settings, probes: Sequence[Probe]) -> list[DoctorFindin
             )
         )
     return rows
-
-
-def _with_promises(
-    rows: Sequence[DoctorFinding], found: Mapping[str, Sequence[isolation.ProbeResult] | str]
-) -> list[DoctorFinding]:
-    """Adds its promises after each back end; one that breaks a promise does not count as usable."""
-    broken = {
-        name: [] if isinstance(results, str) else [each.promise for each in results if each.held is False]
-        for name, results in found.items()
-    }
-    findings: list[DoctorFinding] = []
-    for row in rows:
-        other = next((name for name in found if name != row.name and not broken[name]), "")
-        instead = f"Use the other one: set sandbox.kind = {other}." if other else "Run only code that you trust."
-        remedy = f"{instead} docs/security.md says what is promised; please report this."
-        if row.ok and broken.get(row.name):
-            detail = f"{row.detail}; not held: {', '.join(broken[row.name])}"
-            row = replace(row, ok=False, detail=detail, remedy=remedy)  # noqa: PLW2901 - it no longer counts
-        findings.append(row)
-        results = found.get(row.name, ())
-        if isinstance(results, str):
-            findings.append(DoctorFinding(part="promise", name=row.name, ok=None, detail=results, status="not tried"))
-            continue
-        findings += [
-            DoctorFinding(
-                part="promise",
-                name=f"{row.name}: {each.promise}",
-                ok=each.held,
-                detail=each.probed,
-                remedy=remedy if each.held is False else "",
-                status=each.status,
-            )
-            for each in results
-        ]
-    return findings
 
 
 async def _probe(name: str, settings: Settings) -> Probe:

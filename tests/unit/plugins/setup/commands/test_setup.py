@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.cli import editors
-from greenloop.cli.editors import AGENTS, EDITORS, GATES
 from greenloop.cli.main import main
+from greenloop.plugins.setup import editors
+from greenloop.plugins.setup.editors import AGENTS, EDITORS, GATES
 
 ALL = {**EDITORS, **AGENTS}
 WRITABLE = [name for name, editor in ALL.items() if editor.file]
-AGENTS_PAGE = (Path(__file__).parents[3] / "docs" / "agents.md").read_text(encoding="utf-8")
+AGENTS_PAGE = (Path(__file__).parents[5] / "docs" / "agents.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(autouse=True)
 def command(project, monkeypatch):
-    monkeypatch.setattr("greenloop.cli.commands.setup.command", lambda verb: ["greenloop", verb])
+    monkeypatch.setattr("greenloop.plugins.setup.commands.setup.command", lambda verb: ["greenloop", verb])
     return project
 
 
@@ -40,13 +40,13 @@ def test_the_lines_alone_are_on_standard_output(name, capsys):
 
 @pytest.mark.parametrize("name", [name for name in EDITORS if name not in ("vscode", "zed")])
 def test_the_page_has_the_same_lines_word_for_word(name, capsys):
-    page = (Path(__file__).parents[3] / "docs" / "editors.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[5] / "docs" / "editors.md").read_text(encoding="utf-8")
     assert main(["setup", name]) == 0
     assert f"\n{capsys.readouterr().out}```\n" in page
 
 
 def test_the_page_says_what_was_never_run():
-    page = (Path(__file__).parents[3] / "docs" / "editors.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[5] / "docs" / "editors.md").read_text(encoding="utf-8")
     never = [row for row in page.splitlines() if row.endswith("| never run |")]
     assert never == ["| Sublime Text, Zed, [PyCharm](remote.md) | never run |"]
     assert [name for name, editor in EDITORS.items() if not editor.tested] == ["sublime", "zed"]

@@ -7,12 +7,13 @@ import os
 import sys
 
 from greenloop.cli import exit_codes, render
-from greenloop.cli.editors import AGENTS, EDITORS, GATES, EditorSetup, command, installed_editors
 from greenloop.cli.screen import View
 from greenloop.core.errors import UsageError, WorkspaceError
 from greenloop.core.text.diff import unified_diff
 from greenloop.core.text.similar import closest
+from greenloop.plugins.setup.editors import AGENTS, EDITORS, GATES, EditorSetup, command, installed_editors
 
+SUMMARY = "connect an editor or a coding agent"
 ALL = {**EDITORS, **AGENTS}
 
 

@@ -186,7 +186,7 @@ def _write_workspace(root: Path, marker: str, closed: list[str]) -> None:
         "processes": LIMITS.processes,
         "disk": LIMITS.disk,
     }
-    program = resource("greenloop").joinpath("engine", "doctor", "probe.txt").read_text(encoding="utf-8")
+    program = resource(__package__).joinpath("probe.txt").read_text(encoding="utf-8")
     for name, text in {
         FILE: program,
         "facts.json": json.dumps(facts),
