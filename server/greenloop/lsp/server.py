@@ -26,7 +26,6 @@ from greenloop.lsp.connection import jsonrpc, logs
 from greenloop.lsp.connection.inbox import Inbox
 from greenloop.lsp.engines import RunEngine
 from greenloop.lsp.features import (
-    agent_requests,
     attempts,
     code_action,
     code_lens,
@@ -56,7 +55,6 @@ FEATURES = (
     attempts,
     models,
     troubleshooting,
-    agent_requests,
 )
 
 # The messages that carry the text of an open file.

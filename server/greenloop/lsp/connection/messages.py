@@ -17,8 +17,6 @@ from pygls.exceptions import JsonRpcInvalidParams
 from greenloop.core.records.goal import Goal
 
 REFINE = "greenloop/refine"
-VERIFY = "greenloop/verify"
-EXPLAIN = "greenloop/explain"
 QUESTION = "greenloop/question"
 QUESTION_OVER = "greenloop/questionOver"
 RUNS = "greenloop/runs"
@@ -76,23 +74,6 @@ class AttemptParams:
     target: str | None = None
 
 
-@attrs.define
-class VerifyParams:
-    """A document of the project, and the node ids, files or folders to verify (none: all tests)."""
-
-    uri: str
-    targets: list[str] = attrs.Factory(list)
-
-
-@attrs.define
-class ExplainParams:
-    """A document of the project, and either a target, a node id or `file.py::function`, or a position in it."""
-
-    uri: str
-    target: str | None = None
-    position: lsp.Position | None = None
-
-
 def command_argument(arguments: tuple[Any, ...]) -> Any:
     """The one object that a command expects; None for anything else."""
     return arguments[0] if len(arguments) == 1 else None
@@ -100,7 +81,7 @@ def command_argument(arguments: tuple[Any, ...]) -> Any:
 
 def attempt_params(raw: Any) -> AttemptParams:
     """Raises `JsonRpcInvalidParams` with a message for the client's author."""
-    params: AttemptParams = _parse(raw, AttemptParams, '{"uri", "target", "attempt"}')
+    params: AttemptParams = parse_params(raw, AttemptParams, '{"uri", "target", "attempt"}')
     is_number = isinstance(params.attempt, int) and not isinstance(params.attempt, bool) and params.attempt >= 0
     if not is_number and params.attempt not in STEPS:
         raise JsonRpcInvalidParams("'attempt' must be a number from 0 (your code), 'next' or 'previous'.")
@@ -114,35 +95,21 @@ def position_of(table: Mapping[str, Any]) -> int | None:
         return None
     if table.get("target") is not None:
         raise JsonRpcInvalidParams("At most one of 'position' and 'target' is needed.")
-    position: lsp.Position = _parse(raw, lsp.Position, '{"line", "character"}')
+    position: lsp.Position = parse_params(raw, lsp.Position, '{"line", "character"}')
     return position.line
 
 
 def answer_params(raw: Any) -> AnswerParams:
     """Raises `JsonRpcInvalidParams` with a message for the client's author."""
-    params: AnswerParams = _parse(raw, AnswerParams, '{"uri", "target", "question", "answer" or "value"}')
+    params: AnswerParams = parse_params(raw, AnswerParams, '{"uri", "target", "question", "answer" or "value"}')
     if (params.answer is None) == (params.value is None):
         raise JsonRpcInvalidParams("Exactly one of 'answer' and 'value' is needed.")
     return params
 
 
-def verify_params(raw: Any) -> VerifyParams:
-    """Raises `JsonRpcInvalidParams` with a message for the client's author."""
-    params: VerifyParams = _parse(raw, VerifyParams, '{"uri", "targets"}')
-    return params
-
-
-def explain_params(raw: Any) -> ExplainParams:
-    """Raises `JsonRpcInvalidParams` with a message for the client's author."""
-    params: ExplainParams = _parse(raw, ExplainParams, '{"uri", "target"} or {"uri", "position"}')
-    if (params.position is None) == (params.target is None):
-        raise JsonRpcInvalidParams("Exactly one of 'position' and 'target' is needed.")
-    return params
-
-
 def refine_params(raw: Any) -> RefineParams:
     """Raises `JsonRpcInvalidParams` with a message for the client's author."""
-    params: RefineParams = _parse(raw, RefineParams, '{"uri", "position"} or {"uri", "test"}')
+    params: RefineParams = parse_params(raw, RefineParams, '{"uri", "position"} or {"uri", "test"}')
     if (params.position is None) == (params.test is None):
         raise JsonRpcInvalidParams("Exactly one of 'position' and 'test' is needed.")
     if params.goal is not None and params.goal not in list(Goal):
@@ -150,7 +117,8 @@ def refine_params(raw: Any) -> RefineParams:
     return params
 
 
-def _parse(raw: Any, kind: type[Any], form: str) -> Any:
+def parse_params(raw: Any, kind: type[Any], form: str) -> Any:
+    """An object of a client as `kind`. Raises `JsonRpcInvalidParams`; `form` shows the keys."""
     if not isinstance(raw, Mapping):
         raise JsonRpcInvalidParams(f"Expected one object: {form}.")
     field_names = {"workDoneToken": "work_done_token"}

@@ -11,20 +11,41 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from lsprotocol.types import Position
+import attrs
+from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
 from greenloop.api.settings import Settings
 from greenloop.core.errors import GreenloopError
-from greenloop.lsp.connection.messages import EXPLAIN, VERIFY, explain_params, verify_params
+from greenloop.lsp.connection.messages import parse_params
 from greenloop.lsp.documents import locations
 from greenloop.lsp.parts import Parts
 
+VERIFY = "greenloop/verify"
+EXPLAIN = "greenloop/explain"
 NO_FOLDER = "No folder is open. Open the folder of the project."
 NO_TARGET = "There is no test or function here."
 FAILED = "greenloop failed unexpectedly; its log has the error."
 
 Answer = Callable[[Path, Settings], Awaitable[dict[str, Any]]]
+
+
+@attrs.define
+class VerifyParams:
+    """A document of the project, and the node ids, files or folders to verify (none: all tests)."""
+
+    uri: str
+    targets: list[str] = attrs.Factory(list)
+
+
+@attrs.define
+class ExplainParams:
+    """A document of the project, and either a target, a node id or `file.py::function`, or a position in it."""
+
+    uri: str
+    target: str | None = None
+    position: lsp.Position | None = None
 
 
 def register(server: LanguageServer, parts: Parts) -> None:
@@ -61,7 +82,7 @@ def register(server: LanguageServer, parts: Parts) -> None:
 
         return await ask(params.uri, answer)
 
-    def target_at(uri: str, position: Position | None) -> str | None:
+    def target_at(uri: str, position: lsp.Position | None) -> str | None:
         file = locations.locate_for_display(editor.documents, uri)
         target = locations.target_at(file, file.line(position.line)) if file and position else None
         return target.selector if target else None
@@ -85,3 +106,17 @@ def register(server: LanguageServer, parts: Parts) -> None:
 async def load(module: str) -> Any:
     """Imports a module of the façade and the engine below it, off the event loop."""
     return await asyncio.to_thread(importlib.import_module, module)
+
+
+def verify_params(raw: Any) -> VerifyParams:
+    """Raises `JsonRpcInvalidParams` with a message for the client's author."""
+    params: VerifyParams = parse_params(raw, VerifyParams, '{"uri", "targets"}')
+    return params
+
+
+def explain_params(raw: Any) -> ExplainParams:
+    """Raises `JsonRpcInvalidParams` with a message for the client's author."""
+    params: ExplainParams = parse_params(raw, ExplainParams, '{"uri", "target"} or {"uri", "position"}')
+    if (params.position is None) == (params.target is None):
+        raise JsonRpcInvalidParams("Exactly one of 'position' and 'target' is needed.")
+    return params
