@@ -22,6 +22,7 @@ from greenloop_sandbox.report.traces import ReachedFunction
 from greenloop_sandbox.selftest_cache import read_json, write
 
 MOST_PLACES = 200_000  # of all traces together, some 5 MB; those of the tests that ran longest ago are forgotten
+MOST_FILES = 100  # test files whose imports are followed at the end of one run
 _DAMAGED = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 
 
@@ -41,6 +42,7 @@ class KnownTests:
     traces: dict[str, dict[str, Any]] = field(default_factory=dict)
     shared: dict[str, Any] = field(default_factory=dict)
     _digests: dict[str, str] = field(default_factory=dict)
+    _imports: dict[str, set[str]] = field(default_factory=dict)
 
     @classmethod
     def read(
@@ -111,10 +113,12 @@ class KnownTests:
         Files that changed since the run began tell nothing. Blocking.
         """
         traced = {case: each for case, each in results.items() if each.passed and not reach.is_blind(case)}
-        modules = {file: self._imported(file) for file in {_file(case) for case in traced}}
+        modules = {_file(case): {*trace["reads"]} for case, trace in self.traces.items()}
+        for file in [*dict.fromkeys(map(_file, traced.keys() - self.traces.keys()))][:MOST_FILES]:
+            modules[file] = modules.get(file) or self._imported(file)
         for case in traced:
-            reads = modules[_file(case)] | _executed(case, reach)
-            if not any(self._has_changed(path) for path in reads):
+            reads = modules.get(_file(case), set()) | _executed(case, reach)
+            if _file(case) in modules and not any(self._has_changed(path) for path in reads):
                 self.traces.pop(case, None)
                 self.traces[case] = {
                     "reads": sorted(reads),
@@ -162,12 +166,18 @@ class KnownTests:
             if path in found:
                 continue
             found.add(path)
-            for module, names, _line in sources.find_imports(
-                sources.read_text(self.root, path, self.buffers) or "", path
-            ):
-                for name in (module, *(f"{module}.{each}" for each in names)):
-                    if imported := sources.find_module(name, self.root, path, unsaved=self.buffers):
-                        pending += [imported, *_packages(imported)]
+            if path not in self._imports:
+                self._imports[path] = self._find_imports(path)
+            pending += self._imports[path]
+        return found
+
+    def _find_imports(self, path: str) -> set[str]:
+        """The files of the workspace that run where this one is imported."""
+        found: set[str] = set()
+        for module, names, _line in sources.find_imports(sources.read_text(self.root, path, self.buffers) or "", path):
+            for name in (module, *(f"{module}.{each}" for each in names)):
+                if imported := sources.find_module(name, self.root, path, unsaved=self.buffers):
+                    found.update((imported, *_packages(imported)))
         return found
 
 
