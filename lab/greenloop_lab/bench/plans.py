@@ -29,7 +29,7 @@ from typing import Any
 from greenloop.core import registry
 from greenloop.core.errors import SettingsError, UsageError
 from greenloop.core.records.outcome import StopReason
-from greenloop.core.tables import flatten
+from greenloop.core.text.json_codec import flatten
 from greenloop.engine.presets import Preset, find_preset, load_presets
 from greenloop.project import configuration
 from greenloop.project.settings import Settings

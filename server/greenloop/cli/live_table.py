@@ -16,7 +16,7 @@ from greenloop.cli import render
 from greenloop.cli.attempt_tables import colour_diff, draw_attempts
 from greenloop.cli.progress import PacedLines, ProgressBar
 from greenloop.cli.render import Screen
-from greenloop.core.estimate import format_estimate
+from greenloop.core.budget import format_estimate
 from greenloop.core.events import Event, Finished, Looked, Offered, Specified, Started, Tested, Token
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.problem import Problem

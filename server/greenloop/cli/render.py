@@ -10,8 +10,10 @@ import shutil
 import sys
 import textwrap
 import time
+from collections.abc import Iterator, Sequence
 from typing import Self
 
+from greenloop.api.verification import State, Verification
 from greenloop.core.events import Event
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.model import ModelKind
@@ -21,7 +23,7 @@ from greenloop.core.text.redact import first_line as first_line  # noqa: PLC0414
 from greenloop.wording import outcome as outcome_words
 from greenloop.wording.attempt import error_and_place
 from greenloop.wording.model import describe_model
-from greenloop.wording.notes import note_lines
+from greenloop.wording.notes import describe_difference, describe_noticed, list_survivors, note_lines
 
 
 def attempt_error(attempt: Attempt) -> str:
@@ -97,3 +99,83 @@ def terminal_width() -> int:
     """Columns of the terminal; of a pipe, which can be searched, as many as a line needs."""
     is_known = sys.stdout.isatty() or os.environ.get("COLUMNS")
     return shutil.get_terminal_size().columns if is_known else 100_000
+
+
+# -- a verification ---------------------------------------------------------------------------------------------------
+
+
+MAX_LISTED = 10  # names in one line
+
+
+def describe(result: Verification) -> Iterator[str]:
+    """The lines that tell a person what a verification found; `--json` has all names."""
+    yield escape_controls(_describe_head(result))
+    cases = {case.id: case for case in (*result.cases, *result.new.cases)}
+    for case in (*result.failed, *result.new_failing)[:MAX_LISTED]:
+        failure = cases[case].failure if case in cases else None
+        reason = f": {failure.type}: {failure.message.strip().splitlines()[0]}" if failure and failure.message else ""
+        yield escape_controls(f"  failed: {case}{reason}"[:300])
+    yield from _list_names("tampered with", [each.case for each in result.tampered if each.case])
+    yield from _list_names("passes now", result.fixed)
+    yield from _list_names("still failing", result.still_failing)
+    if result.still_failing:
+        yield "  to accept tests that fail as before, name them: --known-failing ID..."
+    yield from _list_names("already failing", result.already_failing)
+    yield from _list_names("known to fail", result.known_failing)
+    yield from _list_names("flaky", result.flaky)
+    changed = [f"{path} (changed)" for path in result.changed] + [f"{path} (removed)" for path in result.removed]
+    yield from _list_names(f"restored from {result.revision}", changed)
+    yield from _list_names(f"left out, because {result.revision} does not have it", result.added)
+    for each in result.judging_changes:
+        yield escape_controls(f"  {each}{f' Allowed: {result.because}' if each.allowed else ''}")
+    if result.new.cases:
+        passed = sum(case.passed for case in result.new.cases)
+        proven = f"{len(result.new.passes)} of them because of the change"
+        yield f"  tests that only the change has: {passed} of {len(result.new.cases)} pass, {proven}"
+    yield from _list_names("kept, although the commit does not have it", result.kept)
+    if total := len({*result.apart, *result.together, *result.unearned}):
+        yield f"  proven apart: {len(result.apart)} of {total} cases"
+    yield from _list_names("ran in one process, as with the code before", [*result.together])
+    for case, why in list(result.unearned.items())[:MAX_LISTED]:
+        yield escape_controls(f"  not proven apart: {case} ({why})"[:300])
+    if result.differences:
+        yield "  green, though is this wanted?"
+    for difference in result.differences:
+        place = f"{difference.path}:{difference.line}"
+        yield escape_controls(f"    {describe_difference(difference)} ({place})")
+    for line in result.unfinished:
+        yield escape_controls(f"  perhaps unfinished: {line}")
+    if result.noticed is not None and (survivors := list_survivors(result.noticed, MAX_LISTED)):
+        yield f"  {describe_noticed(result.noticed)}; they also accept:"
+        yield from (escape_controls(f"    {each}") for each in survivors)
+    for sentence in (*result.changes, *result.notes):
+        yield escape_controls(f"  {sentence}")
+    if result.network:
+        yield "  tests could reach the network (sandbox.network)"
+
+
+def _describe_head(result: Verification) -> str:
+    if result.tampered:
+        return f"Tampered: {result.reason}"
+    if result.state in (State.STILL_FAILING, State.NOTHING_STAGED):
+        return result.reason
+    if not result.verified:
+        return f"{'Unverified' if result.sandbox == 'none' and not result.failed else 'Not verified'}: {result.reason}"
+    passed = sum(case.passed for case in result.cases)
+    base = f"{result.revision} ({result.base[:12]})" if result.base else result.revision
+    if known := result.old_failures:
+        how = "as known" if result.state is State.KNOWN_FAILING else f"as in {result.revision}"
+        failing = f"{len(known)} of {passed + len(known)} tests {'fails' if len(known) == 1 else 'fail'}"
+        return (
+            f"{failing}, {how}: {', '.join(known[:3])}{' ...' if len(known) > 3 else ''}; "
+            f"{passed} pass and are verified in {result.sandbox} by {base}, {result.seconds:.1f} s"
+        )
+    word = "Partially verified" if result.doubts else "Verified"
+    weak = f"; {describe_noticed(result.noticed)}" if result.noticed is not None and result.noticed.is_little else ""
+    return f"{word} in {result.sandbox}: {passed} tests of {base} pass with this code{weak}, {result.seconds:.1f} s"
+
+
+def _list_names(what: str, names: Sequence[str]) -> Iterator[str]:
+    if names:
+        more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
+        yield escape_controls(f"  {what}: {', '.join(names[:MAX_LISTED])}{more}")

@@ -12,12 +12,11 @@ from string import Template
 
 from greenloop.core.compose import text_in
 from greenloop.core.python.ast_source import FUNCTIONS, Fragment, docstring_statement, parse_fragment, statement_blocks
-from greenloop.core.python.indentation import indentation_unit
+from greenloop.core.python.indentation import cut_block, indentation_unit
 from greenloop.core.records.attempt import Attempt, Candidate, Draft, Finding, Mask
 from greenloop.core.records.model import ChatRequest, InfillRequest, Message
 from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.records.spec import Region
-from greenloop.core.text.block import cut_block
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.candidates.answers import code_blocks
 from greenloop.drafting.prompt import fenced

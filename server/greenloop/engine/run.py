@@ -13,11 +13,10 @@ from functools import partial
 from pathlib import Path
 
 from greenloop.core import entry_points, registry
-from greenloop.core.budget import BudgetExceededError, count_prompt_tokens
+from greenloop.core.budget import EMBEDDED, BudgetExceededError, count_prompt_tokens, estimate_run
 from greenloop.core.compose import compose, region_text
 from greenloop.core.election import WITHOUT_MODEL, elect_nearest
 from greenloop.core.errors import CannotVerifyError, ModelError, SandboxBrokenError, SettingsError
-from greenloop.core.estimate import EMBEDDED, estimate_run
 from greenloop.core.events import Event, Offered, Specified, Started, Tested
 from greenloop.core.ports import Model, Tools, User, slots
 from greenloop.core.records.attempt import Attempt, Candidate, Draft, Move

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from greenloop.api.settings import APP, Settings, load_settings, user_file
-from greenloop.core.tables import flatten
+from greenloop.core.text.json_codec import flatten
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.documents.open_documents import Documents
 

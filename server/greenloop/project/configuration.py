@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from greenloop.core.errors import SettingsError
-from greenloop.core.tables import flatten
+from greenloop.core.text.json_codec import flatten
 from greenloop.core.text.similar import closest
 from greenloop.project.settings import APP, Settings, field_names, get, keys, user_file
 

@@ -30,7 +30,7 @@ from greenloop.cli import exit_codes, gate, interrupt, options, outputs, render
 from greenloop.cli.errors import print_error
 from greenloop.cli.outputs import Output
 from greenloop.cli.progress import open_progress, timed
-from greenloop.cli.verification_text import describe
+from greenloop.cli.render import describe
 from greenloop.core.errors import GreenloopError, UsageError
 
 # Verifies a target; returns the result and, where that was asked for, the files that it wrote.

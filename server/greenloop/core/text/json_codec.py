@@ -12,7 +12,7 @@ from __future__ import annotations
 import base64
 import math
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
@@ -96,3 +96,22 @@ def _decode_collection(origin: Any, arguments: tuple[Any, ...], value: Any) -> A
     # Sequences come back as tuples: records are frozen.
     items = tuple(_decode(arguments[0], item) for item in value)
     return set(items) if issubclass(origin, (set, frozenset)) else items
+
+
+# -- nested tables ----------------------------------------------------------------------------------------------------
+
+
+def flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Each value with its dotted key."""
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            yield from flatten(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, value
+
+
+def overlay(base: Any, part: Any) -> Any:
+    """The values of `part`, and those of `base` that it does not have."""
+    if isinstance(base, dict) and isinstance(part, dict):
+        return base | {key: overlay(base.get(key), value) for key, value in part.items()}
+    return part

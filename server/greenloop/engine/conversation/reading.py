@@ -19,7 +19,7 @@ from greenloop.core.records.spec import Region
 from greenloop.core.summary import CANNOT
 from greenloop.drafting.candidates.answers import file_edits
 from greenloop.drafting.candidates.answers.changed_regions import with_file
-from greenloop.drafting.candidates.changes.missing_imports import add_missing_imports
+from greenloop.drafting.candidates.answers.imports_and_helpers import add_missing_imports
 from greenloop.drafting.candidates.checks.clean_edit import find_blemishes
 from greenloop.drafting.conversation.messages import turns
 from greenloop.engine.loop.candidate_runs import with_finding

@@ -22,8 +22,8 @@ from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.drafting import infill
 from greenloop.drafting.candidates.answers import parse_answer
+from greenloop.drafting.candidates.answers.imports_and_helpers import add_missing_imports
 from greenloop.drafting.candidates.changes.change import lay_over
-from greenloop.drafting.candidates.changes.missing_imports import add_missing_imports
 from greenloop.drafting.candidates.checks.gate import (
     UNCHANGED,
     check,

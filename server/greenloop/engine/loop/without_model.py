@@ -15,8 +15,8 @@ from greenloop.core.compose import compose
 from greenloop.core.records.attempt import Attempt, Candidate, Draft, FeedbackNote, Finding, Move
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status, Verdict
+from greenloop.drafting.candidates.answers.imports_and_helpers import with_missing_imports
 from greenloop.drafting.candidates.changes.change import merge
-from greenloop.drafting.candidates.changes.missing_imports import with_missing_imports
 from greenloop.drafting.candidates.changes.mutate import Stage, corrected_data, mutants
 from greenloop.drafting.candidates.checks.gate import check
 from greenloop.engine.loop.candidate_runs import find_duplicate, with_finding, with_verdict

@@ -20,7 +20,7 @@ from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 from pygls.protocol import JsonRPCNotification, JsonRPCRequestMessage, JsonRPCResponseMessage, LanguageServerProtocol
 
-from greenloop.core.tables import overlay
+from greenloop.core.text.json_codec import overlay
 
 log = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from weakref import WeakKeyDictionary
 
 from greenloop import api
-from greenloop.core.estimate import format_estimate
+from greenloop.core.budget import format_estimate
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.verdict import Status

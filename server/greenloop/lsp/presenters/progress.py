@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from lsprotocol import types as lsp
 
-from greenloop.core.estimate import format_estimate
+from greenloop.core.budget import format_estimate
 from greenloop.core.summary import total_usage
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters.hover_text import model_name

@@ -18,8 +18,8 @@ from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
+from greenloop.drafting.candidates.answers.imports_and_helpers import add_missing_imports, with_missing_imports
 from greenloop.drafting.candidates.changes.change import Change, ChangeKind, ChangeMaker, Edit, change_of
-from greenloop.drafting.candidates.changes.missing_imports import add_missing_imports, with_missing_imports
 from greenloop.drafting.candidates.changes.one_token import one_token
 
 MOST = 240  # changes of one stage

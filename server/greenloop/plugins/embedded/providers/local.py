@@ -14,8 +14,8 @@ from typing import Any
 import httpx
 
 from greenloop.core.errors import ModelError
+from greenloop.core.python.indentation import cut_block
 from greenloop.core.records.model import ChatRequest, InfillRequest, Reply, Usage
-from greenloop.core.text.block import cut_block
 from greenloop.core.text.tokens import estimate_messages, estimate_tokens
 from greenloop.models.chat.completions import open_client
 from greenloop.plugins.embedded import catalogue, client, server

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.text.block import cut_block
+from greenloop.core.python.indentation import cut_block
 
 INDENT = "    "
 

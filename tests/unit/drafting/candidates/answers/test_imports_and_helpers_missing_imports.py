@@ -11,7 +11,7 @@ from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.problem import ImportCorrection
 from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.drafting.candidates.changes.missing_imports import add_missing_imports, with_missing_imports
+from greenloop.drafting.candidates.answers.imports_and_helpers import add_missing_imports, with_missing_imports
 from greenloop.drafting.candidates.changes.mutate import Stage, mutants
 
 OWN = Attempt(number=0, verdict=Verdict(status=Status.FAILED))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from greenloop.cli.verification_text import MAX_LISTED, describe
+from greenloop.cli.render import MAX_LISTED, describe
 from greenloop.engine.verify.report import Tampering, Verification
 from greenloop_sandbox import CaseResult, Failure
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.estimate import ENOUGH_RUNS, estimate_run, format_estimate
+from greenloop.core.budget import ENOUGH_RUNS, estimate_run, format_estimate
 from greenloop.core.records.model import Estimate, PastRun, Quantiles
 
 RECORDED = Path(__file__).parent / "recordings" / "runs.jsonl"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from greenloop.core.tables import flatten, overlay
+from greenloop.core.text.json_codec import flatten, overlay
 
 
 def test_flatten():
