@@ -204,7 +204,7 @@ def _file(case: str) -> str:
 
 
 def _identify(place: SandboxSpec) -> str:
-    """What runs of tests depend on beside the workspace: interpreter, packages, variables, network."""
+    """Conditions of a run outside the workspace: interpreter, packages, variables, network."""
     environment = place.environment
     packages = sorted(environment.prefix.glob("lib*/python*/*-packages"))
     stamps = [(str(folder), folder.stat().st_mtime_ns) for folder in packages]

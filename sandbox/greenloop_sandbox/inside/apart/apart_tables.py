@@ -1,4 +1,4 @@
-"""How arrays of numpy, and tables and times of pandas, come apart and are put together again.
+"""Arrays of numpy, tables and times of pandas: taken apart on one side, put together again on the other.
 
 Neither is imported unless the other side has one. It must not know how values cross.
 """
