@@ -55,7 +55,7 @@ def bundle(inside_folder: str) -> bytes:
     own bytecode files are used, as for every module.
     """
     files = [path for path in _find_files(folder()) if path.name != "supervisor.py"]
-    code = {path.stem: _relocated(_compiled(path), f"{inside_folder}/{path.name}") for path in files}
+    code = {path.stem: _relocate(_compile(path), f"{inside_folder}/{path.name}") for path in files}
     return importlib.util.MAGIC_NUMBER + marshal.dumps(code)
 
 
@@ -64,15 +64,15 @@ def _find_files(location: Path) -> list[Path]:
     return sorted(paths, key=lambda path: path.name)
 
 
-def _compiled(path: Path) -> CodeType:
+def _compile(path: Path) -> CodeType:
     code = SourceFileLoader(path.stem, str(path)).get_code(path.stem)
     assert code is not None  # only modules without a source have none
     return code
 
 
-def _relocated(code: CodeType, path: str) -> CodeType:
+def _relocate(code: CodeType, path: str) -> CodeType:
     """The code as if it had been compiled from this path, which its tracebacks show."""
-    constants = [_relocated(each, path) if isinstance(each, CodeType) else each for each in code.co_consts]
+    constants = [_relocate(each, path) if isinstance(each, CodeType) else each for each in code.co_consts]
     return code.replace(co_filename=path, co_consts=tuple(constants))
 
 

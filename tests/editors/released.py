@@ -42,6 +42,8 @@ class Released(ABC):
         self.environment = {
             **{key: value for key, value in os.environ.items() if key not in own},
             "PYTHONPATH": str(HERE.parents[1] / "server"),
+            # Without the other servers and linters of this environment, such as ruff.
+            "PATH": os.pathsep.join(each for each in os.get_exec_path() if Path(each) != Path(sys.executable).parent),
             "HOME": str(self.home),
             "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache"),
             **{f"XDG_{key}_HOME": str(self.home / key.lower()) for key in ("STATE", "CONFIG", "DATA")},
@@ -69,7 +71,7 @@ class Released(ABC):
         """Types lines during a run and after it, at least `KEYS` keys; the text."""
         typed, ended = "", 0
         assert not self.run(), "the run is over before a key is typed"
-        while len(typed) < max(KEYS, ended + KEYS / 4):
+        while not ended or len(typed) < max(KEYS, ended + KEYS / 4):
             sentence = SENTENCES[typed.count("\n") % len(SENTENCES)]
             for key in sentence:
                 self.type(key)

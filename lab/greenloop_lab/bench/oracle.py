@@ -127,7 +127,7 @@ def _read_places(text: str, own: Collection[str] = ()) -> Iterator[_Place]:
         for outer in reversed(name.split(".")[:-1]):
             if _is_class(module, outer):
                 code = f"class {outer}:\n{textwrap.indent(code, '    ')}"
-        yield _Place(name=name, lines=lines, answer="\n\n".join([*_needed(module, code, name), code]))
+        yield _Place(name=name, lines=lines, answer="\n\n".join([*_needed_names(module, code, name), code]))
 
 
 def _read_classes(text: str) -> Iterator[_Place]:
@@ -140,7 +140,9 @@ def _read_classes(text: str) -> Iterator[_Place]:
         if isinstance(node, ast.ClassDef):
             lines = _lines_of(node, file_lines)
             code = "\n".join(lines)
-            yield _Place(name=node.name, lines=lines, answer="\n\n".join([*_needed(module, code, node.name), code]))
+            yield _Place(
+                name=node.name, lines=lines, answer="\n\n".join([*_needed_names(module, code, node.name), code])
+            )
 
 
 def _lines_of(node: ast.stmt, lines: Sequence[str]) -> Sequence[str]:
@@ -157,7 +159,7 @@ def _is_class(module: ast.Module, name: str) -> bool:
     return any(isinstance(node, ast.ClassDef) and node.name == name for node in ast.walk(module))
 
 
-def _needed(module: ast.Module, code: str, name: str) -> list[str]:
+def _needed_names(module: ast.Module, code: str, name: str) -> list[str]:
     """The imports, functions and assignments of the module that the code uses, directly or through one another."""
     own = name.partition(".")[0]
     statements = [node for node in module.body if own not in bound_names(node) and not isinstance(node, ast.ClassDef)]

@@ -75,7 +75,7 @@ def _to_trajectory(done: TaskRunResult, stored: Trajectory | None, rate: tuple[i
         "id": f"{run['arm']}/{run['task']}/{run['repeat']}",
         "source": SOURCE,
         "task": run["task"],
-        "steps": tuple(_judged(steps.get(row["number"]) or _to_step(row), row) for row in done.attempts),
+        "steps": tuple(_judge(steps.get(row["number"]) or _to_step(row), row) for row in done.attempts),
         "is_solved": is_solved,
         "is_verified": is_solved and run.get("verified") == Verified.VERIFIED.value,
         "reason": run["reason"],
@@ -89,7 +89,7 @@ def _to_trajectory(done: TaskRunResult, stored: Trajectory | None, rate: tuple[i
     return Trajectory(root="", target=run["task"], model=run.get("model", ""), preset=preset, goal=goal, **common)
 
 
-def _judged(step: Step, row: Mapping[str, Any]) -> Step:
+def _judge(step: Step, row: Mapping[str, Any]) -> Step:
     return replace(step, right=row.get("right"))
 
 

@@ -76,7 +76,7 @@ def choose(binaries: tuple[str, ...] | None = None) -> Binary:
         raise CannotVerifyError("bubblewrap is not installed.", remedy=_install_remedy())
     working, problems = [], []
     for path in binaries:
-        result = _test(path, _modified(path))
+        result = _test(path, _modification_time(path))
         if isinstance(result, Binary):
             working.append(result)
         else:
@@ -92,7 +92,7 @@ def _install_remedy() -> str:
     return f"{command} Then: {_APPARMOR_REMEDY}" if os_release.restricts_namespaces() else command
 
 
-def _modified(path: str) -> float:
+def _modification_time(path: str) -> float:
     try:
         return Path(path).stat().st_mtime
     except OSError:

@@ -18,7 +18,7 @@ def metadata_files(project: ProjectMetadata) -> dict[str, bytes]:
     if not project.name:
         return {}
     version = project.version or "0.0.0"
-    folder = f"{_FOLDER}/{_normalized(project.name)}-{_normalized(version)}.dist-info"
+    folder = f"{_FOLDER}/{_normalize(project.name)}-{_normalize(version)}.dist-info"
     metadata = f"Metadata-Version: 2.1\nName: {_one_line(project.name)}\nVersion: {_one_line(version)}\n"
     contents = {f"{folder}/METADATA": metadata.encode(), f"{folder}/INSTALLER": b"greenloop\n"}
     sections = [
@@ -42,7 +42,7 @@ def python_path(project: ProjectMetadata, root: str) -> str:
     return ":".join([*folders, *([f"{PAYLOAD_FOLDER}/{_FOLDER}"] if project.name else ())])
 
 
-def _normalized(text: str) -> str:
+def _normalize(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9.+!]+", "_", text)
 
 

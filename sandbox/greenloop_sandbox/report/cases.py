@@ -75,9 +75,10 @@ def case_results(execution: Execution) -> tuple[CaseResult, ...]:
     phases = _phases(execution)
     began = [str(record["id"]) for record in records_of_kind(execution, "begin")]
     ids = list(dict.fromkeys([case.id for case in collected_cases(execution)] + began))
-    unfinished = _unfinished(execution, phases, began)
+    unfinished = _unfinished_case(execution, phases, began)
     return tuple(
-        _interrupted(case, execution) if case == unfinished else case_result(case, phases.get(case, ())) for case in ids
+        _interrupted_result(case, execution) if case == unfinished else case_result(case, phases.get(case, ()))
+        for case in ids
     )
 
 
@@ -160,7 +161,7 @@ def _outcome(phase: Record) -> str:
     return "failed"
 
 
-def _unfinished(execution: Execution, phases: Mapping[str, Sequence[Record]], began: Sequence[str]) -> str | None:
+def _unfinished_case(execution: Execution, phases: Mapping[str, Sequence[Record]], began: Sequence[str]) -> str | None:
     """The case that was running when the worker ended abnormally."""
     if (
         began
@@ -171,7 +172,7 @@ def _unfinished(execution: Execution, phases: Mapping[str, Sequence[Record]], be
     return None
 
 
-def _interrupted(case: str, execution: Execution) -> CaseResult:
+def _interrupted_result(case: str, execution: Execution) -> CaseResult:
     kind = {"timeout": "Timeout", "memory": "MemoryLimit", "processes": "ProcessLimit"}.get(execution.killed, "Crash")
     why = Failure(
         type=kind,

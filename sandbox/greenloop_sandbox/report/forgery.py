@@ -29,12 +29,12 @@ def forged(execution: Execution) -> str:
     if repeated_case and not any(record.get("reruns") for record in records_of_kind(execution, "start")):
         return f"{repeated_case} was reported twice."
     for record in records_of_kind(execution, "phase"):
-        if contradiction := _misreported(record):
+        if contradiction := _find_misreport(record):
             return contradiction
     return ""
 
 
-def _misreported(record: Mapping[str, object]) -> str:
+def _find_misreport(record: Mapping[str, object]) -> str:
     """The exception is from the call itself; the outcome is from a report that a candidate may have patched."""
     if record.get("type") is not None and record.get("outcome") == "passed" and record.get("wasxfail") is None:
         return f"{record.get('id')} raised {record.get('type')} and was reported as passed."

@@ -50,7 +50,7 @@ def inspected_failures(execution: Execution) -> dict[str, InspectedFailure]:
         failure = InspectedFailure(
             id=str(record["id"]),
             when=str(record.get("when", "call")),
-            chain=tuple(map(_raised, record["chain"])),
+            chain=tuple(map(_read_raised, record["chain"])),
             values=tuple((expression, value) for expression, value in record["values"]),
             sections=tuple((title, text) for title, text in record["sections"]),
         )
@@ -58,7 +58,7 @@ def inspected_failures(execution: Execution) -> dict[str, InspectedFailure]:
     return found
 
 
-def _raised(link: Record) -> Raised:
+def _read_raised(link: Record) -> Raised:
     frames = tuple(
         ShownFrame(place=Frame(path=path, line=line, function=function), code=code, values=dict(values))
         for path, line, function, code, values in link["frames"]

@@ -30,7 +30,7 @@ PACKAGES = {
 
 def list_parts(part: str) -> list[str]:
     """All variants of a part, by file name; modules with a leading underscore are shared by variants."""
-    return sorted({*_own(part), *_installed(part)})
+    return sorted({*_own(part), *_find_installed(part)})
 
 
 def has_part(part: str, name: str) -> bool:
@@ -50,7 +50,7 @@ def load_part(part: str, name: str) -> ModuleType:
 
 def _module_name(part: str, name: str) -> str | None:
     """The module of a variant; other packages are asked only for a name that greenloop itself does not have."""
-    return _own(part).get(name) or _installed(part).get(name)
+    return _own(part).get(name) or _find_installed(part).get(name)
 
 
 def _own(part: str) -> dict[str, str]:
@@ -58,7 +58,7 @@ def _own(part: str) -> dict[str, str]:
     return _modules([importlib.import_module(PACKAGES[part])] if part in PACKAGES else [])
 
 
-def _installed(part: str) -> dict[str, str]:
+def _find_installed(part: str) -> dict[str, str]:
     """The module of each variant of other packages, by the variant's name."""
     entries = [
         entry for entry in entry_points.find_entry_points(entry_points.PARTS) if entry.name.partition(".")[0] == part

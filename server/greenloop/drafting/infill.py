@@ -143,7 +143,7 @@ def fill_mask(problem: Problem, attempt: Attempt, mask: Mask, text: str) -> Cand
     else:
         answer_lines = body.split("\n")[: max(1, mask.end - mask.start + 1) + 1]
     filling = [margin + answer_lines[0].lstrip(), *answer_lines[1:]]
-    texts = ["\n".join(rows) + "\n" for rows in _placed(lines, mask, filling)]
+    texts = ["\n".join(rows) + "\n" for rows in _place_filling(lines, mask, filling)]
     new_text = next((each for each in texts if isinstance(parse_fragment(each), Fragment)), None)
     if new_text is None:
         error = parse_fragment(texts[0])
@@ -154,7 +154,7 @@ def fill_mask(problem: Problem, attempt: Attempt, mask: Mask, text: str) -> Cand
     return replace(base, texts={**base.texts, mask.region: new_text})
 
 
-def _placed(lines: list[str], mask: Mask, filling: list[str]) -> list[list[str]]:
+def _place_filling(lines: list[str], mask: Mask, filling: list[str]) -> list[list[str]]:
     """The lines with a filling in place of the masked ones, as a header above them, and before them."""
     before, stood, after = lines[: mask.start - 1], lines[mask.start - 1 : mask.end], lines[mask.end :]
     unit = indentation_unit("\n".join(lines))

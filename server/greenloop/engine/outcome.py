@@ -43,13 +43,17 @@ class OutcomeBuilder:
         if self.blind:
             outcome = replace(outcome, best=_last(outcome.attempts))
         if outcome.best is None:
-            return self._name_sandbox(replace(outcome, message=outcome.message or self._unsolved(outcome, problem)))
+            return self._name_sandbox(
+                replace(outcome, message=outcome.message or self._describe_unsolved(outcome, problem))
+            )
         attempt = outcome.attempts[outcome.best]
         assert attempt.candidate is not None
         before, after = before_after(problem, attempt.candidate)
         outcome = replace(outcome, before=before, after=after)
         if not outcome.solved:
-            return self._name_sandbox(replace(outcome, message=outcome.message or self._unsolved(outcome, problem)))
+            return self._name_sandbox(
+                replace(outcome, message=outcome.message or self._describe_unsolved(outcome, problem))
+            )
         hardcoding_warnings = hardcoding.warnings(problem, attempt.candidate, after)
         doubts = filter(None, [self.doubt])
         found = (*warnings(problem, after), *hardcoding_warnings, *doubts)
@@ -62,7 +66,7 @@ class OutcomeBuilder:
         """Builds the outcome of a target that already passes or that the environment breaks."""
         outcome = Outcome(
             solved=baseline.passing,
-            verified=self._trusted(baseline),
+            verified=self._trust_level(baseline),
             reason=StopReason.ALREADY_GREEN if baseline.passing else StopReason.ENVIRONMENT,
             message=f"{selector} already passes; nothing was changed."
             if baseline.passing
@@ -72,7 +76,7 @@ class OutcomeBuilder:
         )
         return self._name_sandbox(outcome)
 
-    def _unsolved(self, outcome: Outcome, problem: Problem) -> str:
+    def _describe_unsolved(self, outcome: Outcome, problem: Problem) -> str:
         best = outcome.attempts[outcome.best] if outcome.best else None
         overfitting = hardcoding.overfitting_warning(best.verdict, problem.spec) if best else ""
         return " ".join(filter(None, (summarize_unsolved(outcome), self.why, overfitting)))
@@ -83,7 +87,7 @@ class OutcomeBuilder:
             outcome, evidence=self.sandbox, message=f"{outcome.message} {isolation_caveat(self.sandbox)}".strip()
         )
 
-    def _trusted(self, baseline: Baseline) -> Verified:
+    def _trust_level(self, baseline: Baseline) -> Verified:
         """Returns the verification level of the user's own code when it passes everything."""
         if not baseline.passing or self.sandbox.sandbox == "none":
             return Verified.UNVERIFIED

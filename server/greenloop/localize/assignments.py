@@ -191,11 +191,11 @@ class Names:
 
     def _name(self, module: _Module, name: str) -> Iterator[tuple[_Module, str]]:
         if name in module.imports:
-            yield from self._imported(module, name)
+            yield from self._find_imported(module, name)
         elif name in module.assignments or name in module.classes or not module.whole:
             yield module, name
         else:
-            yield from ((other, name) for dotted in module.whole if (other := self._found(dotted, module.path)))
+            yield from ((other, name) for dotted in module.whole if (other := self._find_module(dotted, module.path)))
 
     def _attribute(
         self, module: _Module, owner: str, name: str, paths: Collection[str]
@@ -217,16 +217,16 @@ class Names:
                 if any(getattr(base, "id", "") == owner or getattr(base, "attr", "") == owner for base in node.bases):
                     yield other, f"{class_name}.{name}"  # type: ignore[misc]
 
-    def _imported(self, module: _Module, name: str) -> Iterator[tuple[_Module, str]]:
+    def _find_imported(self, module: _Module, name: str) -> Iterator[tuple[_Module, str]]:
         """Yields the module of the workspace that an imported name is in, and its name there; "" for a module."""
         source, original = module.imports[name]
         places = [(f"{source}.{original}", ""), (source, original)] if original else [(source, "")]
         for dotted, inner in places:
-            if other := self._found(dotted, module.path):
+            if other := self._find_module(dotted, module.path):
                 yield other, inner
                 return
 
-    def _found(self, dotted: str, importer: str) -> _Module | None:
+    def _find_module(self, dotted: str, importer: str) -> _Module | None:
         """The module of the workspace that an import means."""
         key = (dotted, importer)
         if key not in self.files:

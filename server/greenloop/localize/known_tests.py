@@ -115,9 +115,9 @@ class KnownTests:
         traced = {case: each for case, each in results.items() if each.passed and not reach.is_blind(case)}
         modules = {_file(case): {*trace["reads"]} for case, trace in self.traces.items()}
         for file in [*dict.fromkeys(map(_file, traced.keys() - self.traces.keys()))][:MOST_FILES]:
-            modules[file] = modules.get(file) or self._imported(file)
+            modules[file] = modules.get(file) or self._imported_files(file)
         for case in traced:
-            reads = modules.get(_file(case), set()) | _executed(case, reach)
+            reads = modules.get(_file(case), set()) | _executed_files(case, reach)
             if _file(case) in modules and not any(self._has_changed(path) for path in reads):
                 self.traces.pop(case, None)
                 self.traces[case] = {
@@ -156,7 +156,7 @@ class KnownTests:
         except OSError:
             return False
 
-    def _imported(self, file: str) -> set[str]:
+    def _imported_files(self, file: str) -> set[str]:
         """The files of the workspace that a test file imports, those that these import, and its configuration."""
         folders = [str(folder) for folder in PurePosixPath(file).parents]
         setup = [f"{folder}/conftest.py".removeprefix("./") for folder in folders]
@@ -186,7 +186,7 @@ def _packages(path: str) -> list[str]:
     return [f"{folder}/__init__.py" for folder in PurePosixPath(path).parents if str(folder) != "."]
 
 
-def _executed(case: str, reach: Reach) -> set[str]:
+def _executed_files(case: str, reach: Reach) -> set[str]:
     """The files of the functions that a case reached, on its own or through what it shares, and that it read."""
     places: set[Place] = {
         *reach.also.get(case, ()),

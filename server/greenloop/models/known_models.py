@@ -161,7 +161,7 @@ def find_provider(name: str) -> str:
     listed = str(facts.get("litellm_provider", ""))
     # Some providers have several groups in the table, such as vertex_ai-language-models and bedrock_converse.
     groups = (listed, listed.partition("-")[0], listed.partition("_")[0])
-    return next((each for each in groups if each in providers()), "") or _routed(name)
+    return next((each for each in groups if each in providers()), "") or _family_provider(name)
 
 
 def asks_directly(name: str) -> bool:
@@ -205,7 +205,7 @@ def _compatible() -> Mapping[str, Mapping[str, Any]]:
     return listed
 
 
-def _routed(name: str) -> str:
+def _family_provider(name: str) -> str:
     """The provider of new models of a family."""
     if not table():
         return "openai" if OPENAI_NAMES.match(name) else ""

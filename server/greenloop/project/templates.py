@@ -135,11 +135,11 @@ def _built_in(name: str) -> Traversable:
     own = package_folder.joinpath(file) if file else package_folder
     if own.is_file() or own.is_dir():
         return own
-    added = (installed.joinpath(name) for installed in _installed())
+    added = (installed.joinpath(name) for installed in _installed_folders())
     return next((each for each in added if each.is_file() or each.is_dir()), own)
 
 
-def _installed() -> list[Traversable]:
+def _installed_folders() -> list[Traversable]:
     """The folders of prompts of other packages."""
     entries = entry_points.find_entry_points(entry_points.PARTS)
     return [files(entry_points.load(entry)) for entry in entries if entry.name == "prompts"]
@@ -149,7 +149,10 @@ def _names() -> Iterator[str]:
     own = files("greenloop")
     folders = {name: own.joinpath(path) for name, path in FOLDERS.items()}
     folders |= {each.name: each for each in own.joinpath(PROMPTS).iterdir()}
-    for name, folder in [*folders.items(), *((each.name, each) for root in _installed() for each in root.iterdir())]:
+    for name, folder in [
+        *folders.items(),
+        *((each.name, each) for root in _installed_folders() for each in root.iterdir()),
+    ]:
         yield from (f"{name}/{file.name}" for file in _texts(folder))
 
 

@@ -101,13 +101,13 @@ def find_secrets(root: Path, environ: Mapping[str, str]) -> list[str]:
     for file in sorted(root.glob(".env*"))[:20]:
         data = read_bytes(root, file.name) if file.is_file() else None
         for name, value in _ASSIGNMENT.findall((data or b"").decode("utf-8", "replace")):
-            value = _unquoted(value)  # noqa: PLW2901
+            value = _unquote(value)  # noqa: PLW2901
             if _SECRET_NAME.search(name) or _looks_random(value):
                 values.add(value)
     return sorted((value for value in values if len(value) >= _SHORTEST), key=len, reverse=True)[:_MOST_SECRETS]
 
 
-def _unquoted(value: str) -> str:
+def _unquote(value: str) -> str:
     if len(value) >= 2 and value[0] == value[-1] and value[0] in "'\"":
         return value[1:-1]
     return re.split(r"\s#", value)[0].strip()

@@ -36,7 +36,7 @@ async def test_without_a_limit_no_time_is_short():
 
 
 async def test_time_that_ends_before_the_search_is_told_as_such():
-    with pytest.raises(OutOfTimeError, match=r"the run's 0 s were over"):
+    with pytest.raises(OutOfTimeError, match=r"The run's 0 s \(`seconds`\) were over"):
         async with before_search(Deadline(seconds=0.0)):
             await asyncio.Event().wait()
 

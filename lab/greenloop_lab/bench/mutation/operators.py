@@ -84,7 +84,7 @@ def _arithmetic(source: Source, node: ast.AST, _function: Function) -> Iterator[
             yield *place, other
 
 
-def _augmented(source: Source, node: ast.AST, _function: Function) -> Iterator[Change]:
+def _change_augmented(source: Source, node: ast.AST, _function: Function) -> Iterator[Change]:
     if isinstance(node, ast.AugAssign) and (symbol := _SYMBOLS.get(type(node.op))):
         place = _symbol(source, node.target, node.value, f"{symbol}=")
         for other in [*(f"{each}=" for each in _OPERATORS[symbol]), "="] if place else ():
@@ -100,7 +100,7 @@ def _and_or(source: Source, node: ast.AST, _function: Function) -> Iterator[Chan
                 yield *place, other
 
 
-def _negated(source: Source, node: ast.AST, _function: Function) -> Iterator[Change]:
+def _negate(source: Source, node: ast.AST, _function: Function) -> Iterator[Change]:
     tests = [node.test] if isinstance(node, ast.If | ast.While | ast.IfExp) else []
     tests += node.ifs if isinstance(node, ast.comprehension) else []
     for test in tests:
@@ -199,7 +199,7 @@ def _locals(function: Function) -> list[str]:
     return list(dict.fromkeys(name for name in [*names, *stored] if name not in {"self", "cls", "_"}))
 
 
-def _dropped(source: Source, node: ast.AST, _function: Function) -> Iterator[Change]:
+def _drop_statement(source: Source, node: ast.AST, _function: Function) -> Iterator[Change]:
     """Deletes a statement on a line of its own, or replaces the only one of a block by `pass`."""
     for block in _blocks(node):
         for statement in block:
@@ -223,7 +223,7 @@ def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
             yield block
 
 
-def _returned(source: Source, node: ast.AST, function: Function) -> Iterator[Change]:
+def _change_return(source: Source, node: ast.AST, function: Function) -> Iterator[Change]:
     if isinstance(node, ast.Return) and node.value is not None:
         place = source.span(node.value)
         if isinstance(node.value, ast.Tuple | ast.List) and len(node.value.elts) > 1:
@@ -259,9 +259,9 @@ def _early(source: Source, node: ast.AST, _function: Function) -> Iterator[Chang
 OPERATORS: dict[str, Operator] = {
     "comparison": _comparison,
     "arithmetic": _arithmetic,
-    "augmented assignment": _augmented,
+    "augmented assignment": _change_augmented,
     "and/or": _and_or,
-    "negated condition": _negated,
+    "negated condition": _negate,
     "dropped not": _dropped_not,
     "constant": _constant,
     "slice bound": _slice,
@@ -270,7 +270,7 @@ OPERATORS: dict[str, Operator] = {
     "wrong function": _twin,
     "wrong method": _method,
     "wrong name": _name,
-    "dropped statement": _dropped,
-    "wrong return": _returned,
+    "dropped statement": _drop_statement,
+    "wrong return": _change_return,
     "early return": _early,
 }

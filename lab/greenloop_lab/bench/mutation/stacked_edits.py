@@ -65,7 +65,7 @@ def _deepen(source: Source, function: Function, edit: Edit, depth: int, rng: ran
         if chosen is None:
             return None
         each, line = chosen
-        spans = [_moved(span, each) for span in spans] + [(each.start, each.start + len(each.text))]
+        spans = [_move(span, each) for span in spans] + [(each.start, each.start + len(each.text))]
         mutant = replace(line, stacked=(*mutant.stacked, each.operator))
     return mutant
 
@@ -75,7 +75,7 @@ def _is_within(edit: Edit, spans: Sequence[tuple[int, int]]) -> bool:
     return any(start <= edit.start and edit.end <= end for start, end in spans)
 
 
-def _moved(span: tuple[int, int], edit: Edit) -> tuple[int, int]:
+def _move(span: tuple[int, int], edit: Edit) -> tuple[int, int]:
     """The place after the edit; that of the whole edit where it was a part of it."""
     change = len(edit.text) - (edit.end - edit.start)
     if edit.end <= span[0]:

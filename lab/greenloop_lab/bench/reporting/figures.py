@@ -142,7 +142,7 @@ def _arm_figures(arm: str, task_runs: Sequence[TaskRunResult], broken_reasons: f
         refused=len(refused),
         refused_right=sum(bool(row["right"]) for row in refused),
         groups=_groups(runs),
-        located=_located(runs),
+        located=_count_located(runs),
         verified=sum(run["right"] and run.get("verified") == Verified.VERIFIED.value for run in runs),
         gains=compute_gains(done),
         limits=compute_limits(done),
@@ -153,7 +153,7 @@ def _arm_figures(arm: str, task_runs: Sequence[TaskRunResult], broken_reasons: f
     )
 
 
-def _located(runs: Sequence[Mapping[str, Any]]) -> int | None:
+def _count_located(runs: Sequence[Mapping[str, Any]]) -> int | None:
     # A run that a one-token change solved before any model call has no value; results of earlier versions neither.
     values = [run["asked_right"] for run in runs if run.get("asked_right") is not None]
     return sum(values) if values else None

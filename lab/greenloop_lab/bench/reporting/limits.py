@@ -25,7 +25,7 @@ class LimitFigures:
 
 def compute_limits(done: Sequence[TaskRunResult]) -> LimitFigures | None:
     """The figures of one arm; None where no task has limits."""
-    counts = {each.key: max((_checked(row) for row in each.attempts), default=0) for each in done}
+    counts = {each.key: max((_checked_count(row) for row in each.attempts), default=0) for each in done}
     asked = [(counts[each.key], _candidates(each)) for each in done if counts[each.key]]
     if not asked:
         return None
@@ -47,7 +47,7 @@ def _candidates(each: TaskRunResult) -> list[Mapping[str, Any]]:
     return [row for row in each.attempts if row["number"]]
 
 
-def _checked(row: Mapping[str, Any]) -> int:
+def _checked_count(row: Mapping[str, Any]) -> int:
     return int(row.get("limits", (0, 0))[1])
 
 

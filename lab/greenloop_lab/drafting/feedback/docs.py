@@ -125,10 +125,10 @@ def _calls(text: str, line: int) -> list[str]:
     """The dotted names that are called on this line."""
     calls = [node for node in walk_code(text) if isinstance(node, ast.Call)]
     called = [node.func for node in calls if node.lineno <= line <= (node.end_lineno or 0)]
-    return [name for name in map(_dotted, called) if name]
+    return [name for name in map(_dotted_name, called) if name]
 
 
-def _dotted(node: ast.expr) -> str:
+def _dotted_name(node: ast.expr) -> str:
     names: list[str] = []
     while isinstance(node, ast.Attribute):
         names.append(node.attr)

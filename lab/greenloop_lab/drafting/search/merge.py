@@ -39,13 +39,17 @@ def _question(problem: Problem, attempts: Sequence[Attempt]) -> list[Draft]:
     if not valid:
         return []
     best, *others = valid
-    complements = [each for each in others if _passed(each) - _passed(best) and _passed(best) - _passed(each)]
+    complements = [
+        each
+        for each in others
+        if _passed_cases(each) - _passed_cases(best) and _passed_cases(best) - _passed_cases(each)
+    ]
     if not complements:
         return []
-    other = max(complements, key=lambda each: len(_passed(each) - _passed(best)))
+    other = max(complements, key=lambda each: len(_passed_cases(each) - _passed_cases(best)))
     hint = f"Your answer passes {name_passed(best)}.\n\n{render_complements(problem, [other])}"
     return [Draft(parent=best.number, move=Move.REFINE, role=Role.REFINER, prompt=MERGE, hint=hint)]
 
 
-def _passed(attempt: Attempt) -> frozenset[str]:
+def _passed_cases(attempt: Attempt) -> frozenset[str]:
     return frozenset(case.id for case in attempt.verdict.cases if case.passed)

@@ -158,10 +158,10 @@ def unified_diff(before: str | None, after: str, path: str) -> str:
     rows = list(difflib.unified_diff(old, new))[2:]  # without its own names
     if not rows and before is not None:
         return ""
-    return "".join([f"--- {source}\n", f"+++ b/{path}{tab}\n", *(_shown(row[0], row[1:]) for row in rows)])
+    return "".join([f"--- {source}\n", f"+++ b/{path}{tab}\n", *(_format_line(row[0], row[1:]) for row in rows)])
 
 
-def _shown(mark: str, line: str) -> str:
+def _format_line(mark: str, line: str) -> str:
     end = line_end(line)
     body = line.rstrip("\r\n")
     if not end:

@@ -35,7 +35,7 @@ def failed_statement(problem: Problem, case: CaseResult, texts: Sources) -> str:
         return ""
     frame = _test_frame(problem, case)
     source = statement(texts[frame.path], frame.line) if frame and frame.path in texts else ""
-    return source or _printed(case.failure)
+    return source or _failing_statement(case.failure)
 
 
 def raising_line(problem: Problem, failure: Failure, texts: Sources) -> str:
@@ -107,7 +107,7 @@ def _test_frame(problem: Problem, case: CaseResult) -> Frame | None:
     return innermost
 
 
-def _printed(failure: Failure) -> str:
+def _failing_statement(failure: Failure) -> str:
     """The failing statement as pytest printed it, after its `>`."""
     rows: list[str] = []
     for row in failure.text[:TEXT].split("\n"):

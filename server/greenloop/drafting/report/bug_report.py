@@ -184,7 +184,7 @@ def _remark(problem: Problem) -> str:
 
 
 def _code(findings: Findings, size: _Size, count: Count) -> str:
-    ordered = _ordered(findings)
+    ordered = _order_suspects(findings)
     if not ordered:
         return "No function of the project ran in it: look at what the test reads."
     shown = _fitting(findings, ordered, size, count)
@@ -268,7 +268,7 @@ def _reason(findings: Findings, region: Region) -> str:
     return f": {'; '.join(reasons)}" if reasons else ""
 
 
-def _ordered(findings: Findings) -> list[Region]:
+def _order_suspects(findings: Findings) -> list[Region]:
     """The functions of a report, the likeliest first."""
     first, rest = findings.suspects[:MOST_BEFORE_RELATED], findings.suspects[MOST_BEFORE_RELATED:]
     every = dict.fromkeys([*findings.nearest, *first, *findings.related, *rest])

@@ -74,18 +74,18 @@ def _render_frames(frames: Sequence[ShownFrame], detail: Detail) -> list[str]:
     skipped = 0
     for frame in frames:
         if frame in shown:
-            parts += _skipped(skipped)
+            parts += _skipped_frames(skipped)
             skipped = 0
             parts.append(_render_frame(frame, detail.values if frame in inner else detail.values // 3, known))
         elif frame is frames[-1]:  # where a library raised
-            parts += _skipped(skipped)
+            parts += _skipped_frames(skipped)
             parts.append(f"{_library(frame)}:{frame.place.line} in {frame.place.function}\n    {frame.code}")
         else:
             skipped += 1
     return parts
 
 
-def _skipped(count: int) -> list[str]:
+def _skipped_frames(count: int) -> list[str]:
     return [f"  … {count} {'frame' if count == 1 else 'frames'} of libraries or further out"] if count else []
 
 

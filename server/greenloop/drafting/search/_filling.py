@@ -65,7 +65,7 @@ def with_reached(problem: Problem, attempts: Sequence[Attempt]) -> Problem:
         region: None
         for case in failing
         for region in _innermost(waiting, case)
-        or [each for each in _named(problem, waiting, case) if _name(each) not in known]
+        or [each for each in _named_regions(problem, waiting, case) if _name(each) not in known]
     }
     owners = {(region.path, region.qualname.rpartition(".")[0]) for region in stops if "." in region.qualname}
     special = [each for each in waiting if _name(each).startswith("_")]
@@ -116,10 +116,10 @@ def failing_first(problem: Problem, attempt: Attempt) -> list[Region]:
 
 def _stops(problem: Problem, case: CaseResult) -> list[Region]:
     """The innermost region in which a case failed, else those that its failing statement names."""
-    return _innermost(problem.regions, case) or _named(problem, problem.regions, case)
+    return _innermost(problem.regions, case) or _named_regions(problem, problem.regions, case)
 
 
-def _named(problem: Problem, regions: Sequence[Region], case: CaseResult) -> list[Region]:
+def _named_regions(problem: Problem, regions: Sequence[Region], case: CaseResult) -> list[Region]:
     """Those that the failing statement of a case names."""
     frames = case.failure.frames if case.failure else ()
     own = next((frame for frame in reversed(frames) if frame.path == case.id.partition("::")[0]), None)

@@ -161,8 +161,8 @@ def _of_users_text(context: BaselineContext, execution: Execution, completion: C
     corrections = (*completion.corrections, *problem.corrections)
     if found.passing:
         return replace(own, problem=replace(own.problem, corrections=corrections))
-    regions = _relocated(problem.regions, path, text)
-    suspects = (*completion.suspects, *_relocated(problem.suspects, path, text))
+    regions = _relocate(problem.regions, path, text)
+    suspects = (*completion.suspects, *_relocate(problem.suspects, path, text))
     if completion.region.assigns:
         regions, suspects = (completion.region,), (*completion.suspects, *regions, *suspects)
     elif completion.is_broken or not (
@@ -182,7 +182,7 @@ def _of_users_text(context: BaselineContext, execution: Execution, completion: C
     return replace(found, problem=problem, attempt=own.attempt if completion.is_broken else found.attempt)
 
 
-def _relocated(regions: Sequence[Region], path: str, text: str) -> tuple[Region, ...]:
+def _relocate(regions: Sequence[Region], path: str, text: str) -> tuple[Region, ...]:
     """The regions with their lines in this text of a file, without those of the file that it does not define."""
     defined = {each.qualname for each in definitions.find_definitions(text, path)}
     inside = (each for each in regions if each.path != path or (each.qualname in defined and not each.assigns))

@@ -81,7 +81,7 @@ class AttemptLines:
             if path in originals and original is None:
                 return _nowhere
             if original is None or text is None or original == text:
-                return _unchanged
+                return _identity
             return old_line(with_plain_ends(original), with_plain_ends(text))
 
         @cache
@@ -91,7 +91,7 @@ class AttemptLines:
                 return _nowhere
             if original is None or original == current:
                 # None: the run did not read that file, so its earlier text is not known.
-                return _unchanged
+                return _identity
             old_rows = line_mapping.split_rows(original)
             new_row = line_mapping.map_rows(old_rows, line_mapping.split_rows(current))
 
@@ -130,7 +130,7 @@ class AttemptLines:
         return next((user_line for above in range(line, 0, -1) if (user_line := self.line_of_attempt(path, above))), 0)
 
 
-def _unchanged(line: int) -> int:
+def _identity(line: int) -> int:
     return line
 
 

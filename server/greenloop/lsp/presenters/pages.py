@@ -59,7 +59,7 @@ class Pages:
         if len(runs) == 1:
             file = _file(runs[0])
         else:
-            file = _named(Path(runs[0].uri).stem, *sorted({run.target.selector for run in runs}), str(runs[0].root))
+            file = _file_name(Path(runs[0].uri).stem, *sorted({run.target.selector for run in runs}), str(runs[0].root))
         await self._open(file, await self.attempts(runs), "The attempts are in")
 
     async def attempts(self, runs: Sequence[Run]) -> str:
@@ -81,7 +81,7 @@ class Pages:
 
     async def open_findings(self, root: Path | None, rows: list[DoctorFinding]) -> None:
         """Opens a page with the doctor's findings about a folder, or about the machine where none is open."""
-        await self._open(_named("doctor", str(root or "")), doctor_page(rows), "The findings are in")
+        await self._open(_file_name("doctor", str(root or "")), doctor_page(rows), "The findings are in")
 
     async def open_result(self, run: Run, diff: str) -> tuple[bool, Path | None]:
         """Opens a page with a result's change: whether the editor did, and the page's path (None: not written)."""
@@ -100,10 +100,10 @@ class Pages:
 
 
 def _file(run: Run, kind: str = "") -> str:
-    return _named(run.name, run.target.selector, str(run.root), kind=kind)
+    return _file_name(run.name, run.target.selector, str(run.root), kind=kind)
 
 
-def _named(name: str, *key: str, kind: str = "") -> str:
+def _file_name(name: str, *key: str, kind: str = "") -> str:
     digest = hashlib.sha256("\0".join(key).encode()).hexdigest()[:12]
     return "-".join(filter(None, [re.sub(r"[^A-Za-z0-9_]+", "-", name)[:40], digest, kind])) + ".md"
 

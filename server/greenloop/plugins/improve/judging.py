@@ -45,7 +45,7 @@ async def judge(wanted: Improvement, trial: Trial, tests: Verdict) -> Ruling:
         if is_same:
             measured = await bench.measure(files, wanted.workload, below=wanted.below)
             gain = measured if isinstance(measured, Gain) else None
-            failure = await _missed(bench, files, wanted.workload, measured, wanted.below)
+            failure = await _missed_gain(bench, files, wanted.workload, measured, wanted.below)
         results.append(_result(workloads.gain_case(problem, wanted.goal), failure, was_run=is_same))
         if trial.is_final and gain is not None and failure is None:
             gain = await _with_profiles(replace(bench, memory=0.0), trial, wanted.workload, gain)
@@ -119,7 +119,7 @@ def _comparing_seconds(bench: Bench) -> float:
     return bench.inputs.limits.seconds + COMPARING
 
 
-async def _missed(
+async def _missed_gain(
     bench: Bench, files: Mapping[str, str], workload: Workload, measured: Gain | str, below: float
 ) -> Failure | None:
     """Returns why a measured candidate does not cost less, with its dearest lines; None where it does."""

@@ -64,7 +64,7 @@ class Bench:
         async def cost(is_new: bool) -> float | None:
             is_thorough = len(runs[is_new]) % REPEATED_EVERY == 0
             passes = 1 + workload.repeats if is_thorough else 1
-            run, execution = await self._measured(workload, files if is_new else own, passes, is_seen=is_thorough)
+            run, execution = await self._measure(workload, files if is_new else own, passes, is_seen=is_thorough)
             if run is None:
                 failures.append(_describe_failure(workload, execution))
                 return None
@@ -99,7 +99,7 @@ class Bench:
         """
         workload = await self._with_results(workload)
         began = monotonic()
-        run, execution = await self._measured(workload, {}, 1)
+        run, execution = await self._measure(workload, {}, 1)
         taken = monotonic() - began
         problem = self.inputs.problem
         name = problem.regions[0].qualname
@@ -122,7 +122,7 @@ class Bench:
             )
         if self.goal is Goal.TIME:
             repeats = min(max(1, ceil(REPEATED_SECONDS / cost)), MOST_REPEATS)
-            again, _execution = await self._measured(workload, {}, 1 + repeats)
+            again, _execution = await self._measure(workload, {}, 1 + repeats)
             workload = replace(workload, repeats=repeats if again is not None else 0)  # some tests run only once
         return workload, cost
 
@@ -176,7 +176,7 @@ class Bench:
         check_sandbox(execution)
         return execution
 
-    async def _measured(
+    async def _measure(
         self, workload: Workload, files: Mapping[str, str], passes: int, *, is_seen: bool = True
     ) -> tuple[RunCost | None, Execution]:
         """Runs the workload over these changed texts; returns its cost, None where it does not end well.

@@ -46,7 +46,7 @@ async def begin(start: Start) -> Requirement:
             )
         return replace(wanted, doubt=FOR_YOU)
     if goal is Goal.LIMITS:
-        wanted = replace(wanted, results=await _exceeded(start))
+        wanted = replace(wanted, results=await _exceeded_limits(start))
         if not wanted.results:
             return replace(wanted, is_met=True)
     calls = workloads.read_calls(start.options["calls"], problem.regions[0].qualname)
@@ -136,7 +136,7 @@ async def _with_cost(wanted: Requirement, bench: Bench, workload: Workload, cost
     )
 
 
-async def _exceeded(start: Start) -> Sequence[CaseResult]:
+async def _exceeded_limits(start: Start) -> Sequence[CaseResult]:
     """The results of the user's limits for its own code; none where it keeps them all."""
     limits = next((each for each in start.others if each.name == "constraints"), None)
     if limits is None:

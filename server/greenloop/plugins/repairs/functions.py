@@ -48,7 +48,7 @@ def missing_return(parsed: Fragment, function: Function, attempt: Attempt) -> It
     if any(isinstance(node, _GENERATES) or _returns_value(node) for node in own):
         return
     tails = [each for each in _tails(function.body) if each is not docstring_statement(function)]
-    printed = {each: _printed(each) for each in tails}
+    printed = {each: _printed_argument(each) for each in tails}
     if any(printed.values()):
         sources = {each: source_of(value or each.value, parsed.lines) for each, value in printed.items()}
         yield [replace_node(each, f"return {new}") for each, new in sources.items()]
@@ -70,7 +70,7 @@ def _of_method(function: Function, attempt: Attempt) -> list[str]:
     return names if names == ["self"] and "NoneType" in shown_by(attempt) else []
 
 
-def _printed(statement: ast.Expr) -> ast.expr | None:
+def _printed_argument(statement: ast.Expr) -> ast.expr | None:
     """The only argument of a call of `print`."""
     match statement.value:
         case ast.Call(func=ast.Name(id="print"), args=[value], keywords=[]) if not isinstance(value, ast.Starred):

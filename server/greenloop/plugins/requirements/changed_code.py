@@ -82,7 +82,7 @@ def find_changed_code(problem: Problem, region: Region, files: Mapping[str, str]
         original_text=old_text,
         original_node=original_node,
         changed_node=None if unchanged and not region.created else changed_node,
-        added_statements=tuple(_added(original_body, new_tree.body, kept_ids)),
+        added_statements=tuple(_added_statements(original_body, new_tree.body, kept_ids)),
     )
 
 
@@ -102,7 +102,9 @@ def _nodes(
     return old_node, new_nodes[min(position, len(new_nodes) - 1)] if position is not None else new_nodes[-1]
 
 
-def _added(before: Sequence[ast.stmt], after: Sequence[ast.stmt], region_node_ids: set[int]) -> Iterator[ast.stmt]:
+def _added_statements(
+    before: Sequence[ast.stmt], after: Sequence[ast.stmt], region_node_ids: set[int]
+) -> Iterator[ast.stmt]:
     """Yields the new statements; for a class that contains a region, the new statements inside it."""
     known_dumps = Counter(dump_tree(node) for node in before)
     for node in after:
@@ -113,6 +115,6 @@ def _added(before: Sequence[ast.stmt], after: Sequence[ast.stmt], region_node_id
         inner = find_definitions(node.body) if isinstance(node, DEFINITIONS) else ()
         if isinstance(node, DEFINITIONS) and any(id(each) in region_node_ids for _name, each in inner):
             old_bodies = (item.body for item in before if isinstance(item, DEFINITIONS) and item.name == node.name)
-            yield from _added(next(old_bodies, []), node.body, region_node_ids)
+            yield from _added_statements(next(old_bodies, []), node.body, region_node_ids)
         else:
             yield node

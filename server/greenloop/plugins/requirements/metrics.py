@@ -94,16 +94,16 @@ def names_read(nodes: Sequence[ast.AST], module: ast.Module) -> Iterator[tuple[s
     for node in _walk(nodes):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             yield node.id, node.lineno
-            yield _resolved(node.id, aliases), node.lineno
+            yield _resolve(node.id, aliases), node.lineno
         elif isinstance(node, ast.Attribute):
             yield node.attr, node.lineno
-            yield _resolved(_dotted(node), aliases), node.lineno
+            yield _resolve(_dotted(node), aliases), node.lineno
     for name, line in imports(nodes):
         yield name, line
         yield name.split(".")[0], line
 
 
-def _resolved(dotted: str, aliases: Mapping[str, str]) -> str:
+def _resolve(dotted: str, aliases: Mapping[str, str]) -> str:
     head, dot, rest = dotted.partition(".")
     return f"{aliases.get(head, head)}{dot}{rest}".removeprefix("builtins.")
 
@@ -124,7 +124,7 @@ def recursion(functions: Sequence[Function]) -> Iterator[tuple[str, int]]:
     """
     calls: dict[Key, list[tuple[Key, int]]] = {}
     for node in (item for function in functions for item in ast.walk(function) if isinstance(item, FUNCTIONS)):
-        called = ((_called(each.func), each.lineno) for each in ast.walk(node) if isinstance(each, ast.Call))
+        called = ((_called_key(each.func), each.lineno) for each in ast.walk(node) if isinstance(each, ast.Call))
         calls[_is_method(node), node.name] = [(key, line) for key, line in called if key]
     for own_key, own_calls in calls.items():
         line = next((line for key, line in own_calls if own_key in _reached(key, calls)), 0)
@@ -153,7 +153,7 @@ def own_functions(node: Definition, module: ast.Module) -> set[Function]:
 def called_names(node: ast.AST) -> set[Key]:
     """Returns the names that the code calls: plain ones, and those on `self` or `cls`."""
     calls = (each for each in ast.walk(node) if isinstance(each, ast.Call))
-    return {key for each in calls if (key := _called(each.func)) is not None}
+    return {key for each in calls if (key := _called_key(each.func)) is not None}
 
 
 Key = tuple[bool, str]  # is it a method, and its name
@@ -164,7 +164,7 @@ def _is_method(node: Function) -> bool:
     return bool(positional) and positional[0].arg in ("self", "cls")
 
 
-def _called(node: ast.expr) -> Key | None:
+def _called_key(node: ast.expr) -> Key | None:
     if isinstance(node, ast.Name):
         return False, node.id
     on_self = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")

@@ -28,7 +28,7 @@ def find_silencing(before: Mapping[str, str | None], after: Mapping[str, str]) -
         new = Counter(_silencers(text)) - Counter(_silencers(old or ""))
         if new:
             return f"{path} silences the type checker: {next(iter(new))}."
-        if weakened := _weakened(old or "", text):
+        if weakened := _weakened_function(old or "", text):
             return f"{path} weakens the signature of {weakened}."
     return ""
 
@@ -68,7 +68,7 @@ def _quoted_annotations(node: ast.AST) -> Iterator[str]:
             yield each.value
 
 
-def _weakened(old: str, new: str) -> str:
+def _weakened_function(old: str, new: str) -> str:
     """The first function whose signature promises less than before; "" without one."""
     before, after = _annotations(old), _annotations(new)
     for (function, parameter), annotation in before.items():

@@ -172,7 +172,9 @@ class _Looker:
         rows = self.text.split("\n")[node.lineno - 1 : node.end_lineno]
         gone = [each for each in node.names if each.name in found and found[each.name][0] != dotted]
         spelled = {name: right for name, (_place, right) in found.items() if right != name}
-        renamed, uses = self._renamed({each.name: spelled[each.name] for each in node.names if each.name in spelled})
+        renamed, uses = self._rename_where_safe(
+            {each.name: spelled[each.name] for each in node.names if each.name in spelled}
+        )
         places = {found[each.name][0] for each in gone}
         level = node.level if isinstance(node, ast.ImportFrom) else 0
         if len(places) == 1 and len(gone) == len(node.names) and not spelled and places != {standard_names.BUILT_IN}:
@@ -209,7 +211,7 @@ class _Looker:
         listed = [ast.alias(name=written[each.name], asname=each.asname) for each in names]
         return f"{ast.unparse(ast.ImportFrom(module=name, names=listed, level=dots))}\n"
 
-    def _renamed(self, spelled: Mapping[str, str]) -> tuple[dict[str, str], tuple[Region, ...]]:
+    def _rename_where_safe(self, spelled: Mapping[str, str]) -> tuple[dict[str, str], tuple[Region, ...]]:
         """Those of the names that can be written otherwise in the whole file, and the functions that use them."""
         nodes = [each for each in self._nodes() if isinstance(each, ast.Name)]
         renamed: dict[str, str] = {}

@@ -42,7 +42,7 @@ def find_present(name: str, dotted: str, sites: Sequence[Path]) -> tuple[str, st
         nearest = [each for each in found if each.count(".") == shortest]
         return (nearest[0], name) if len(nearest) == 1 else None
     file = find_file(dotted, [site])
-    sources = {dotted, *(_starred(dotted, file) if file else ())}
+    sources = {dotted, *(_star_imports(dotted, file) if file else ())}
     known = [each for each, modules in own.items() if not sources.isdisjoint(modules)]
     near = closest(name, known, likeness=MEANT)
     return (dotted, near) if near else None
@@ -61,7 +61,7 @@ def find_function(qualname: str, packages: Iterable[str], sites: Sequence[Path])
     return None
 
 
-def _starred(dotted: str, file: Path) -> list[str]:
+def _star_imports(dotted: str, file: Path) -> list[str]:
     """The modules of which a module has all names."""
     text = file.read_text(encoding="utf-8", errors="replace")
     package = dotted if file.name == "__init__.py" else dotted.rpartition(".")[0]
@@ -88,7 +88,7 @@ def _defined_names(site: Path, top: str) -> Mapping[str, set[str]]:
         if public == len(parts):
             listed = set().union(*(_QUOTED.findall(each[1]) for each in _ALL.finditer(text)))
             bound = {*module_bindings(text)} if path.name == "__init__.py" else set()
-            exported[module] = {*listed, *bound, *(f"{each}.*" for each in _starred(module, path))}
+            exported[module] = {*listed, *bound, *(f"{each}.*" for each in _star_imports(module, path))}
     found: dict[str, set[str]] = {}
     for name, places in defined.items():
         found[name] = {module for module, names in exported.items() if name in names}

@@ -118,9 +118,9 @@ def _bindings(nodes: Sequence[Node]) -> Iterator[Binding]:
             yield from _bindings(node.children)
         elif node.type in {"import_statement", "import_from_statement", "future_import_statement"}:
             name_nodes = node.children_by_field_name("name")
-            names = tuple(_imported(child, whole=node.type == "import_from_statement") for child in name_nodes) or (
-                "*",
-            )
+            names = tuple(
+                _imported_name(child, whole=node.type == "import_from_statement") for child in name_nodes
+            ) or ("*",)
             yield _binding("import", names, node)
         elif node.type == "expression_statement" and node.children and node.children[0].type in _ASSIGNING:
             target = node.children[0].child_by_field_name("left")
@@ -133,7 +133,7 @@ def _bindings(nodes: Sequence[Node]) -> Iterator[Binding]:
 _ASSIGNING = {"assignment", "augmented_assignment"}
 
 
-def _imported(node: Node, *, whole: bool) -> str:
+def _imported_name(node: Node, *, whole: bool) -> str:
     if node.type == "aliased_import":
         alias = node.child_by_field_name("alias")
         return node_text(alias) if alias is not None else ""

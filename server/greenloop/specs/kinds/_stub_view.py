@@ -48,7 +48,7 @@ def build_stub_view(region: Region, text: str) -> StubView | None:
     """Builds the view of a region; None where the region's own lines cannot be parsed."""
     items = definitions.find_definitions(text, region.path)
     owner, _separator, last = region.qualname.rpartition(".")
-    node = _parsed(text, region)
+    node = _parse(text, region)
     if node is None or node.name != last:
         return None
     decorators = {ast.unparse(each).rpartition(".")[2] for each in node.decorator_list}
@@ -58,7 +58,7 @@ def build_stub_view(region: Region, text: str) -> StubView | None:
     else:
         kind = "function" if not owner else "attribute" if decorators & {"property", "cached_property"} else "method"
         stub = truncate(
-            _method_stub(node, _parsed(text, definitions.find_by_qualname(items, owner))), ROOM, estimate_tokens
+            _method_stub(node, _parse(text, definitions.find_by_qualname(items, owner))), ROOM, estimate_tokens
         )
         called = node
     return StubView(
@@ -74,7 +74,7 @@ def build_stub_view(region: Region, text: str) -> StubView | None:
     )
 
 
-def _parsed(text: str, place: Region | definitions.Definition | None) -> Definition | None:
+def _parse(text: str, place: Region | definitions.Definition | None) -> Definition | None:
     parsed = region_definition(text, place.start, place.end) if place else None
     return parsed[0] if parsed else None
 

@@ -122,17 +122,17 @@ def compare_calls(name: str, qualname: str, text: str) -> str:
         if is_varied and first[0] == "raises" and first[1][0] in ("TypeError", "AttributeError"):
             continue
         if first[0] == "returns" and first[1] != RETURNED.get(number, first[1]):
-            CHANGED.append(f"{_shown(qualname, positional, named)} gave a test {RETURNED[number]!r:.200}")
+            CHANGED.append(f"{_format_call(qualname, positional, named)} gave a test {RETURNED[number]!r:.200}")
         second = observe(new, positional, named) if first != TOO_MUCH else first
         if is_varied and second != TOO_MUCH and (first[0], second[0]) == ("raises", "raises"):
             continue  # values that it is not made for: which error they cause is no promise
         if not is_same(first, second):
-            return f"{_shown(qualname, positional, named)} differs from before: {tell(first, second)}"
+            return f"{_format_call(qualname, positional, named)} differs from before: {tell(first, second)}"
     restart_time()
     return ""
 
 
-def _shown(qualname: str, positional: list[Any], named: dict[str, Any]) -> str:
+def _format_call(qualname: str, positional: list[Any], named: dict[str, Any]) -> str:
     arguments = [f"{each!r:.60}" for each in positional] + [f"{key}={each!r:.60}" for key, each in named.items()]
     return f"{qualname}({', '.join(arguments)})"
 
@@ -169,7 +169,7 @@ def _with_varied(first: int) -> Iterator[tuple[list[Any], dict[str, Any], bool]]
     calls = list(CALLS)
     for positional, named in calls:
         yield positional, named, False
-    changing = [_varied(positional, named, first) for positional, named in calls]
+    changing = [_vary_arguments(positional, named, first) for positional, named in calls]
     for _number in range(MOST_VARIED):
         changing = [each for each in changing if each]
         for changes in changing:
@@ -178,7 +178,9 @@ def _with_varied(first: int) -> Iterator[tuple[list[Any], dict[str, Any], bool]]
                 yield (*call, True)
 
 
-def _varied(positional: list[Any], named: dict[str, Any], first: int) -> Iterator[tuple[list[Any], dict[str, Any]]]:
+def _vary_arguments(
+    positional: list[Any], named: dict[str, Any], first: int
+) -> Iterator[tuple[list[Any], dict[str, Any]]]:
     for place in range(first, len(positional)):
         for value in vary(positional[place]):
             yield [*positional[:place], value, *positional[place + 1 :]], named

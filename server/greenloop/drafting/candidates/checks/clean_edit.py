@@ -73,13 +73,13 @@ def _is_needless_again(node: ast.stmt) -> bool:
     """Does the same statement right behind this one have no effect?"""
     if isinstance(node, ast.If):
         return isinstance(node.body[-1], LEAVES) and not _may_change(node.test)
-    name = _assigned(node)
+    name = _assigned_name(node)
     return isinstance(node, ast.Assign) and bool(name) and not _may_change(node.value) and not _reads(node.value, name)
 
 
 def _is_overwritten(first: ast.stmt, second: ast.stmt) -> bool:
-    name = _assigned(first)
-    if not name or name != _assigned(second) or not isinstance(second, ast.Assign) or _reads(second.value, name):
+    name = _assigned_name(first)
+    if not name or name != _assigned_name(second) or not isinstance(second, ast.Assign) or _reads(second.value, name):
         return False
     return ast.dump(first) != ast.dump(second) and not _may_change(first)
 
@@ -93,7 +93,7 @@ def _may_change(node: ast.AST) -> bool:
     )
 
 
-def _assigned(node: ast.stmt) -> str:
+def _assigned_name(node: ast.stmt) -> str:
     """The only plain name that a statement assigns a value to."""
     targets = node.targets if isinstance(node, ast.Assign) else []
     if isinstance(node, ast.AnnAssign) and node.value is not None:

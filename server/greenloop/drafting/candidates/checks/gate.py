@@ -45,7 +45,7 @@ def check(
     for region in candidate.texts:
         if finding := check_signature(problem, region, candidate, files):
             return finding
-    if finding := _refused(problem, files):
+    if finding := _find_refusal(problem, files):
         return finding
     if is_same_code(problem, candidate, None):
         return Finding(error_class=UNCHANGED, message="The answer repeats the user's code without a change.")
@@ -63,7 +63,7 @@ def check_edit(problem: Problem, candidate: Candidate, files: Mapping[str, str])
     for path, text in python.items():
         if finding := _encoding_error(text) or _syntax_error(problem, path, text):
             return replace(finding, message=f"{path}: {finding.message}")
-    if finding := _refused(problem, files):
+    if finding := _find_refusal(problem, files):
         return finding
     if is_same_code(problem, candidate, None):
         return Finding(error_class=UNCHANGED, message="The answer changes nothing.")
@@ -73,7 +73,7 @@ def check_edit(problem: Problem, candidate: Candidate, files: Mapping[str, str])
     return hardcoding.find_hard_coding(problem, candidate, files)
 
 
-def _refused(problem: Problem, files: Mapping[str, str]) -> Finding | None:
+def _find_refusal(problem: Problem, files: Mapping[str, str]) -> Finding | None:
     """A finding where the target itself says that the change is no honest solution."""
     sentence = problem.why_refused(problem.originals, files) if problem.why_refused else ""
     return Finding(error_class=SILENCED, message=sentence) if sentence else None

@@ -21,7 +21,7 @@ def annotate_verification(result: Verification, root: Path) -> list[Annotation]:
         *_tampering(result, root),
         *_failures(result, root),
         *_edits(result),
-        *_restored(result),
+        *_annotate_restored(result),
         *annotate_open(result.differences, result.noticed),
     ]
     if not (result.verified or result.nothing_staged) and not any(each.level is Level.ERROR for each in found):
@@ -82,7 +82,7 @@ def _edits(result: Verification) -> Iterator[Annotation]:
         yield Annotation(rule="tests-changed", level=level, message=message, path=each.path)
 
 
-def _restored(result: Verification) -> Iterator[Annotation]:
+def _annotate_restored(result: Verification) -> Iterator[Annotation]:
     named = {each.path for each in result.judging_changes}
     for path in result.changed:
         if path in named:
