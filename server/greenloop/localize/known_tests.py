@@ -1,4 +1,4 @@
-"""Remembers from run to run which files each test executes, how long it takes, and that it passed.
+"""Remembers the files that each test executes, its duration, and that it passed, from run to run.
 
 A trace counts as long as every file that the test executed, read or imported has the same contents, in the same
 environment. What is remembered lies in the user's state folder; a store that cannot be read is an empty one.
@@ -204,7 +204,7 @@ def _file(case: str) -> str:
 
 
 def _identify(place: SandboxSpec) -> str:
-    """Conditions of a run outside the workspace: interpreter, packages, variables, network."""
+    """Identifies the environment of the tests: interpreter, packages, variables, network."""
     environment = place.environment
     packages = sorted(environment.prefix.glob("lib*/python*/*-packages"))
     stamps = [(str(folder), folder.stat().st_mtime_ns) for folder in packages]
