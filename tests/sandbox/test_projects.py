@@ -341,7 +341,7 @@ PROJECTS: dict[str, dict[str, str]] = {
         **PACKAGE,
         "pkg/__main__.py": "import sys\nprint('ran', sys.argv[1])\n",
         "test_a.py": """
-            import multiprocessing, os, shutil, subprocess, sys
+            import multiprocessing, os, shutil, subprocess, sys, time
             from concurrent.futures import ProcessPoolExecutor
             from pkg.m import double
 
@@ -372,6 +372,14 @@ PROJECTS: dict[str, dict[str, str]] = {
                 process.start()
                 assert queue.get(timeout=30) == 1
                 process.join()
+
+            def test_an_orphan_is_gone_when_it_has_ended():
+                code = "import subprocess; print(subprocess.Popen(['sleep', '0.1'], stdout=-3).pid)"
+                orphan = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip()
+                deadline = time.monotonic() + 10
+                while os.path.exists("/proc/" + orphan) and time.monotonic() < deadline:
+                    time.sleep(0.02)
+                assert not os.path.exists("/proc/" + orphan)
 
             def test_status():
                 assert subprocess.run([sys.executable, "-c", "import sys; sys.exit(3)"]).returncode == 3

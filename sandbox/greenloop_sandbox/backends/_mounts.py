@@ -25,6 +25,7 @@ from greenloop_sandbox.records import SandboxSpec, TestRun
 
 Argument = str | bytes
 INSIDE = "/run/greenloop"
+SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 _ETC = (
     "ld.so.cache",
     "ld.so.conf",
@@ -140,7 +141,7 @@ def _isolation_arguments(
 def _variable_arguments(spec: SandboxSpec, hash_seed: int) -> Iterator[str]:
     environment = spec.environment
     values = {
-        "PATH": f"{environment.executable.parent}:{environment.prefix / 'bin'}:/usr/local/bin:/usr/bin:/bin",
+        "PATH": f"{environment.executable.parent}:{environment.prefix / 'bin'}:{SYSTEM_PATH}",
         "HOME": "/tmp",  # noqa: S108 (the sandbox's own; the supervisor makes a fresh home below it for each run)
         "LANG": "C.UTF-8",
         bundled_hypothesis.PATH_VARIABLE: f"{INSIDE}/{bundled_hypothesis.NAME}",

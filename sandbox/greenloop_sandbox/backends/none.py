@@ -140,7 +140,7 @@ def _is_special(path: str) -> bool:
 def _variables(place: SandboxSpec, run: TestRun, scratch: Path) -> dict[str, str]:
     environment = place.environment
     values = {
-        "PATH": f"{environment.executable.parent}:{environment.prefix / 'bin'}:/usr/local/bin:/usr/bin:/bin",
+        "PATH": f"{environment.executable.parent}:{environment.prefix / 'bin'}:{_mounts.SYSTEM_PATH}",
         "HOME": str(scratch),
         "TMPDIR": str(scratch),
         bundled_hypothesis.PATH_VARIABLE: str(scratch.parent / bundled_hypothesis.NAME),

@@ -238,8 +238,10 @@ def _make_collection_recorder(send, relative_path, failures):
         def pytest_collection_finish(self, session):
             cases = []
             for item in session.items:
-                path, line = item.location[0], item.location[1]
-                cases.append({"id": item.nodeid, "path": relative_path(path), "line": (line or 0) + 1})
+                path, line = relative_path(item.location[0]), item.location[1]
+                if os.path.isabs(path):  # a plugin made it: pytest-bdd's scenarios
+                    path, line = relative_path(str(item.path)), 0
+                cases.append({"id": item.nodeid, "path": path, "line": (line or 0) + 1})
             send({"kind": "collected", "cases": cases, "deselected": getattr(self, "deselected", [])})
 
     return CollectionRecorder()

@@ -65,7 +65,7 @@ def kill_all(worker, status, alone):
     """
     count = 0
     for attempt in range(400):
-        children, status = _reap(worker, status)
+        children, status = reap(worker, status)
         if not children:
             break
         remaining = [pid for pid, _, _ in descendants()]
@@ -84,7 +84,7 @@ def kill_all(worker, status, alone):
     return count, status
 
 
-def _reap(worker, status):
+def reap(worker, status):
     """Takes the exit status of every dead child: (whether any child is left, the worker's status)."""
     while True:
         try:

@@ -99,9 +99,9 @@ def _watch_worker(request, worker, streams, started, processes, report, meter):
                     marks = marks if meter.answer() else []
                 elif stream in open_streams and _drain(stream, streams, 1 << 20) == 0:
                     open_streams.discard(stream)  # no process has this pipe open any more; the worker may still run
-            pid, raw = processes.waitpid(worker, os.WNOHANG)
-            if pid == worker:
-                return "", os.waitstatus_to_exitcode(raw)
+            _is_any_left, status = processes.reap(worker, None)  # orphans too, as init does elsewhere
+            if status is not None:
+                return "", status
             for sink in streams.values():
                 if sink.overflow:
                     return sink.overflow, None

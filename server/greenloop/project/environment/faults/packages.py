@@ -288,7 +288,7 @@ ROWS: list[Row[ObservedFailure]] = [
         _module("other version")),
     Row(_NO_MODULE, "{link} is a link to {target}, outside of the workspace, which the sandbox does not show",
         "Copy the file into the workspace, or begin in a folder that has both (--root).", _module("link")),
-    Row(_NO_MODULE, _OFF_PATH, "Install its project: {python} -m pip install -e {project}. Or name the folder in the "
+    Row(_NO_MODULE, _OFF_PATH, "Install its project: `{python} -m pip install -e {project}`. Or name the folder in the "
         "setting `pythonpath` of pytest.", _module("of a project")),
     Row(_NO_MODULE, _OFF_PATH, "Name the folder in the setting `pythonpath` of pytest.", _module("off path")),
     Row(_NO_MODULE, "'{package}', which pyproject.toml names by its folder or workspace, is not installed in {python}",

@@ -90,7 +90,7 @@ def test_a_row_fills_in_its_sentence_and_remedy(kind, message, path, sentence, r
     ("files", "folder", "remedy"),
     [
         (["packages/api/pyproject.toml", "packages/api/src/api/__init__.py"], "packages/api/src",
-         f"Install its project: /py -m pip install -e packages/api. Or {NAME_THE_FOLDER}"),
+         f"Install its project: `/py -m pip install -e packages/api`. Or {NAME_THE_FOLDER}"),
         (["src/api.py"], "src", NAME_THE_FOLDER.capitalize()),
     ],
 )  # fmt: skip
