@@ -28,13 +28,17 @@ _IN_SANDBOX = (
     (r"it did not finish in time", "time limit"),
     (r"Read-only file system|\[Errno 30\]", "read-only outside the workspace"),
     (r"not a git repository|dubious ownership", "hidden .git"),
-    (r"block device|character device|/dev/", "devices of its own"),
+    (r"/sys/|no disks or NICs", "no /sys"),
+    (r"block device|character device|/dev/|findmnt|RootFsDevice", "devices of its own"),
     (r"\[Errno 1\] Operation not permitted|Permission denied|\[Errno 13\]", "no root"),
     (r"st_ino=|samefile|test_link\b|nlink", "throw-away layer over the workspace"),
     (r"FileExistsError", "what a differing test before it left behind"),
     (r"getpwnam|getgrnam|getpwuid|uid not promise_found|name not promise_found", "made-up accounts"),
 )
-_ON_HOST = ((r"Operation not permitted|Permission denied|root|os\.access|access\(", "no root"),)
+_ON_HOST = (
+    (r"Operation not permitted|Permission denied|root|os\.access|access\(", "no root"),
+    (r"(?i)monotonic\(\)|timed? ?out", "a time limit of the test, which the host exceeded"),
+)
 
 
 def find_cause(failure: Failure | None, host_output: str, *, root: Path, environment: Environment) -> str:

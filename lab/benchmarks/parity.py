@@ -274,7 +274,7 @@ def main() -> int:
         return 0
     print(f"\n{summary(rows)}")
     if options.document:
-        parity_table.update_document(options.document, rows)
+        parity_table.update_document(options.document, Path(options.list).stem, rows)
     return 0 if len(rows) == len(projects) and all(row.good for row in rows) else 1
 
 

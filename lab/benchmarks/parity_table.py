@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 MAX_DIFFERING_SHARE = 0.01  # share of a project's ids that may differ
-BEGIN, END = "<!-- parity: begin -->", "<!-- parity: end -->"
 
 
 @dataclass(kw_only=True)
@@ -73,8 +72,9 @@ def summary(rows: list[Row]) -> str:
     )
 
 
-def update_document(file: Path, rows: list[Row]) -> None:
-    """Replaces the text between the two marks of the file."""
-    before, _begin, rest = file.read_text(encoding="utf-8").partition(BEGIN)
-    after = rest.partition(END)[2]
-    file.write_text(f"{before}{BEGIN}\n{summary(rows)}\n\n{table(rows)}\n{END}{after}", encoding="utf-8")
+def update_document(file: Path, name: str, rows: list[Row]) -> None:
+    """Replaces the text between the two marks of this name in the file."""
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    before, _begin, rest = file.read_text(encoding="utf-8").partition(begin)
+    after = rest.partition(end)[2]
+    file.write_text(f"{before}{begin}\n{summary(rows)}\n\n{table(rows)}\n{end}{after}", encoding="utf-8")
