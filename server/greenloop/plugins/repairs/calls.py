@@ -17,14 +17,12 @@ from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.candidates.changes.change import (
     ChangeKind,
     Edit,
-    Slip,
     change_of,
-    function_slip,
     insert_after,
     insert_before,
     parse_function,
-    shown_by,
 )
+from greenloop.plugins.repairs.slips import Slip, function_slip, shown_by
 from greenloop.project.imports.installed_names import find_function
 
 _COROUTINE = re.compile(r"<coroutine object|'coroutine'")

@@ -15,15 +15,8 @@ from greenloop.core.python.ast_source import (
     source_of,
 )
 from greenloop.core.records.attempt import Attempt
-from greenloop.drafting.candidates.changes.change import (
-    Slip,
-    first_statement,
-    function_slip,
-    insert_after,
-    insert_before,
-    replace_node,
-    shown_by,
-)
+from greenloop.drafting.candidates.changes.change import first_statement, insert_after, insert_before, replace_node
+from greenloop.plugins.repairs.slips import Slip, function_slip, shown_by
 
 MOST_NAMES = 4  # names that are returned in turn, the last assigned one first
 _SCOPES = (*FUNCTIONS, ast.ClassDef, ast.Lambda)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import wraps
 from itertools import accumulate
 from typing import Protocol
 
@@ -44,10 +43,6 @@ class Change:
     imports: tuple[str, ...] = ()
 
 
-Make = Callable[[str, Attempt], Iterator[Change]]
-"""Makes the changes of a region's text, for which there is the attempt that failed."""
-
-
 class ChangeMaker(Protocol):
     """Changes to which a failure points; a module that an entry point of the group `greenloop.change_makers` names."""
 
@@ -69,12 +64,6 @@ class Edit:
     end: int = 0
     new: str = ""
     end_line: int | None = None
-
-
-def shown_by(attempt: Attempt) -> str:
-    """Returns the failures' messages and observations; of each message the first line, as others show code that ran."""
-    failures = [case.failure for case in attempt.verdict.cases if case.failure]
-    return "\n".join(line for each in failures for line in (each.message.partition("\n")[0], each.observed or ""))
 
 
 def parse_function(text: str) -> tuple[Fragment, Function] | None:
@@ -116,40 +105,6 @@ def change_of(fragment: Fragment, edits: Iterable[Edit], kind: ChangeKind, *impo
         text = text[:start] + edit.new.encode() + text[end:]
     first = in_order[0].line - fragment.shift
     return Change(line=first, text=text[starts[fragment.shift] : -1].decode(), kind=kind, imports=imports)
-
-
-Slip = Change | Sequence[Edit]
-"""Edits that are tried together, or the change that they make."""
-
-
-def function_slip(make: Callable[[Fragment, Function, Attempt], Iterator[Slip]]) -> Make:
-    """Makes the changes of a text that is a function; none of any other."""
-
-    @wraps(make)
-    def changes(text: str, attempt: Attempt) -> Iterator[Change]:
-        if (found := parse_function(text)) is not None:
-            yield from _changes(found[0], make(*found, attempt))
-
-    return changes
-
-
-def fragment_slip(make: Callable[[Fragment, Attempt], Iterator[Slip]]) -> Make:
-    """Makes the changes of a text that can be parsed; none of any other."""
-
-    @wraps(make)
-    def changes(text: str, attempt: Attempt) -> Iterator[Change]:
-        if isinstance(parsed := parse_fragment(text), Fragment):
-            yield from _changes(parsed, make(parsed, attempt))
-
-    return changes
-
-
-def _changes(parsed: Fragment, slips: Iterator[Slip]) -> Iterator[Change]:
-    for each in slips:
-        if isinstance(each, Change):
-            yield each
-        elif each:
-            yield change_of(parsed, each, ChangeKind.SLIP)
 
 
 # -- laying one candidate over another --------------------------------------------------------------------------------
