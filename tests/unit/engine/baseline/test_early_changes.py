@@ -36,7 +36,7 @@ async def test_targets_that_end_before_the_related_tests_do(monkeypatch, seconds
     )
     early.prepare()
     early.start(baseline)
-    if early._trying is not None:
-        await asyncio.wait_for(early._trying, 10)
+    if early._working is not None:
+        await asyncio.wait_for(early._working, 10)
     await early.stop()
     assert statuses == told

@@ -26,6 +26,9 @@ class Room:
     def __init__(self) -> None:
         self.gate, self.began, self.is_closed = asyncio.Event(), asyncio.Event(), False
 
+    async def warm(self) -> None:
+        pass
+
     async def close(self) -> None:
         self.is_closed = True
 
@@ -73,9 +76,9 @@ async def test_what_it_finds_is_read_when_it_is_stopped():
     trace.start(WAITING)
     await room.began.wait()
     room.gate.set()
-    assert trace._task is not None
-    await trace._task
-    related = await trace.stop({TARGET})
+    assert trace._working is not None
+    await trace._working
+    related = await trace.take_record({TARGET})
     assert related is not None
     assert (related.unmeasured, related.outcomes) == ((), dict.fromkeys(WAITING, "passed"))
     merged = with_related(problem, related, {TARGET: "failed", **related.outcomes})
@@ -88,21 +91,21 @@ async def test_stopped_in_the_middle_it_closes_its_sandbox_and_knows_no_more_tha
     trace, _problem = traced(room)
     trace.start(WAITING)
     await room.began.wait()
-    related = await trace.stop({TARGET})
+    related = await trace.take_record({TARGET})
     assert room.is_closed
     assert related is not None
     assert (related.unmeasured, related.outcomes) == (WAITING, {})
     trace.start(WAITING)
-    assert trace._task is not None
-    await trace.stop({TARGET})
-    assert await trace.stop({TARGET}) is None
+    assert trace._working is not None
+    await trace.take_record({TARGET})
+    assert await trace.take_record({TARGET}) is None
 
 
 async def test_without_a_sandbox_the_tests_stay_unknown():
     trace, _problem = traced(None)
     trace.start(WAITING)
-    assert trace._task is not None
-    await trace._task
-    related = await trace.stop({TARGET})
+    assert trace._working is not None
+    await trace._working
+    related = await trace.take_record({TARGET})
     assert related is not None
     assert related.unmeasured == WAITING
