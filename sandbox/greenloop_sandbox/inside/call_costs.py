@@ -149,11 +149,10 @@ def _forget_peak(pid):
 def plugin(end, passes, memory):
     """Makes the plugin that runs all cases so many times and marks their calls; to be made before code of the project.
 
-    The collector of garbage stays on: what would switch it off does nothing meanwhile, nor, where `memory` is recorded,
-    does what would make `tracemalloc` forget.
+    Garbage is collected at the end of each call, which pays for it, and at no other time: to switch that off gains
+    nothing. Where `memory` is recorded, what would make `tracemalloc` forget does nothing.
     """
-    send, receive, collect, enable = end.send, end.recv, gc.collect, gc.enable
-    gc.disable = gc.freeze = gc.set_threshold = _do_nothing
+    send, receive, collect, disable = end.send, end.recv, gc.collect, gc.disable
     if memory:
         tracemalloc.start = tracemalloc.stop = tracemalloc.reset_peak = tracemalloc.clear_traces = _do_nothing
 
@@ -191,9 +190,15 @@ def plugin(end, passes, memory):
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_runtest_call(self):
-            enable()
-            mark()
-            yield
+            if memory:
+                mark()
+                yield
+            else:
+                gc.freeze()  # what was there before the call
+                disable()
+                mark()
+                yield
+                collect()
             mark()
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)

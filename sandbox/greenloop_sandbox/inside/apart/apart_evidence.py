@@ -141,7 +141,7 @@ class Evidence(Questions):
         result = super().ask_handle(operation, handle, args, keywords)
         if operation == "exit" and result:
             self.note_swallowed(args[1])
-        if args and operation not in ("exit", "call", "getitem"):
+        if args and operation not in ("exit", "call", "getitem", "setitem", "delitem"):
             self._record.asked.add("%s of an object of the code" % operation)
             return self.given(OPERATORS, result)
         return result

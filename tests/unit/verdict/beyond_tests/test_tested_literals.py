@@ -36,6 +36,7 @@ def mentions(body: str, tested=TESTED, old: str = OLD) -> list[Mention]:
         (f"    if y in {{'{MD5}'}}: pass\n", 0, {"is_hidden": True}),
         ("    if len(x) == 10: pass\n", 1, {"is_mark": True}),
         ("    y = 'fits'\n", 0, {"is_answer": True}),
+        ("    y = b'\\x9bfits\\x00'\n", 0, {"is_answer": True, "is_hidden": True}),
         ("    match x:\n        case 1712: pass\n", 0, {}),
     ],
 )
