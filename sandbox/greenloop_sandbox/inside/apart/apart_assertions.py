@@ -77,6 +77,18 @@ class AssertionWatch:
         return self._trace_items
 
 
+def has_left_assertions(error):
+    """Has this error ended a function with assertions, besides the one that waits for it?"""
+    step = getattr(getattr(error, "__traceback__", None), "tb_next", None)
+    while step is not None:
+        code = step.tb_frame.f_code
+        function = _functions_of(code.co_filename).get(code.co_firstlineno)
+        if function is not None and function.assertions:
+            return True
+        step = step.tb_next
+    return False
+
+
 class _Assertion:
     """An assertion that has to run: its lines, and the `helper` of the file that it calls.
 

@@ -81,7 +81,7 @@ class Decoder:
         if tag == "C":
             return peer.make_class(self, state, number)
         kind = self.decode_class(state[1])
-        if not isinstance(kind, type) or (peer.is_judge and not peer.rules.allows_class(kind)):
+        if not isinstance(kind, type) or (peer.is_judge and not peer.rules.allows_instance(kind)):
             raise CannotCross("an instance of %r" % (kind,))
         base = solid_base(kind)
         if tag == "x":

@@ -7,6 +7,7 @@ import collections
 import os
 import pathlib
 
+from apart_assertions import has_left_assertions
 from apart_handles import Handle
 from apart_operands import Operands
 from apart_questions import ALL, CHANGES, CONSTANTS, MOST_SEEN, OPERANDS, OPERATORS, RESULTS, STATES, Questions
@@ -114,7 +115,7 @@ class Evidence(Questions):
 
     def note_swallowed(self, error):
         """Code that keeps a failed assertion from failing its test proves nothing."""
-        if isinstance(error, AssertionError):
+        if isinstance(error, AssertionError) or has_left_assertions(error):
             self._record.suspect("it swallows a failed assertion")
 
     def note_shown(self, class_name):

@@ -63,7 +63,7 @@ class Objects:
         if base is not object and base not in PAYLOADS and not issubclass(base, BaseException):
             return True
         if not self.is_judge:
-            return not self.rules.allows_class(kind) and not self.rules.is_mirrored(kind)
+            return not self.rules.allows_instance(kind) and not self.rules.is_mirrored(kind)
         if is_mock(value) or is_connected(kind):
             return True
         foreign = module_of(kind) in NEVER and not self.rules.is_test_module(kind.__module__)

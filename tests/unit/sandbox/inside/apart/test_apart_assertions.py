@@ -61,3 +61,14 @@ def test_what_has_no_source_is_not_watched():
     watch.start()
     watch.stop()
     assert watch.fault() == ""
+
+
+def _checks(cart):
+    assert cart.total == 3
+
+
+@pytest.mark.parametrize(("function", "has_left"), [(_checks, True), (int, False), (lambda value: value.total, False)])
+def test_an_error_that_has_ended_a_function_with_assertions(function, has_left):
+    with pytest.raises((AttributeError, TypeError)) as caught:
+        function(None)
+    assert apart["apart_assertions"].has_left_assertions(caught.value) is has_left
