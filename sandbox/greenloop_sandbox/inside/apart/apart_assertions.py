@@ -83,7 +83,7 @@ def has_left_assertions(error):
     while step is not None:
         code = step.tb_frame.f_code
         function = _functions_of(code.co_filename).get(code.co_firstlineno)
-        if function is not None and function.assertions:
+        if function is not None and function.name == code.co_name and function.assertions:
             return True
         step = step.tb_next
     return False
