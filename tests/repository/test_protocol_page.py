@@ -22,6 +22,7 @@ from greenloop.lsp.connection import messages
 from greenloop.lsp.connection.capabilities import read_capabilities
 from greenloop.lsp.connection.messages import answer_params
 from greenloop.lsp.server import create_server
+from greenloop.plugins.agents import editor_requests
 from greenloop_sandbox import CaseResult, Failure, Frame
 
 PAGE = (Path(__file__).parents[2] / "docs/protocol.md").read_text(encoding="utf-8")
@@ -104,7 +105,8 @@ def test_every_command_and_message_is_on_the_page():
     commands = set(create_server().protocol.fm.commands)
     named_commands = set(re.findall(r"^\| `(greenloop\.\w+)` \|", PAGE, re.MULTILINE))
     assert commands == named_commands
-    named = {value for value in vars(messages).values() if isinstance(value, str) and value.startswith("greenloop/")}
+    values = [*vars(messages).values(), *vars(editor_requests).values()]
+    named = {value for value in values if isinstance(value, str) and value.startswith("greenloop/")}
     assert {messages.REFINE, messages.RUNS} < named
     assert named == set(re.findall(r"`(greenloop/\w+)`", PAGE))
     registered = {name for name in create_server().protocol.fm.features if name.startswith("greenloop/")}
