@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
+import sysconfig
 
 import pytest
 
@@ -30,6 +32,48 @@ KINDS = {
         "tests/test_m.py",
         "code/m.py",
     ),
+}
+
+PACKAGES = ("fastapi", "httpx", "numpy", "pytest", "pytest-asyncio", "pytest-bdd", "pytest-xdist")
+INI = "[pytest]\n"
+# name: files beside m.py; the target is test_m.py
+WITH_PACKAGES = {
+    "numpy": {
+        "test_m.py": "import numpy as np\nfrom m import double\n\n\ndef test_it():\n"
+        "    np.testing.assert_array_equal(double(np.array([4, -1])), [8, -2])\n"
+    },
+    "FastAPI": {
+        "app.py": "from fastapi import FastAPI\n\nfrom m import double\n\napp = FastAPI()\n\n\n@app.get('/double/{n}')\n"
+        "def of(n: int):\n    return double(n)\n",
+        "test_m.py": "from app import app\nfrom fastapi.testclient import TestClient\n\n\ndef test_it():\n"
+        "    client = TestClient(app)\n    assert [client.get(f'/double/{n}').json() for n in (4, -1)] == [8, -2]\n",
+    },
+    "asyncio": {
+        "pytest.ini": INI + "asyncio_mode = auto\n",
+        "test_m.py": "import asyncio\nfrom m import double\n\n\nasync def test_it():\n"
+        "    assert await asyncio.gather(*(asyncio.to_thread(double, n) for n in (4, -1))) == [8, -2]\n",
+    },
+    "pytest-xdist": {"pytest.ini": INI + "addopts = -n 2\n", "test_m.py": TEST},
+    "pytest-bdd": {
+        "m.feature": "Feature: numbers\n  Scenario Outline: doubling\n    When <n> is doubled\n    Then it is <result>\n"
+        "    Examples:\n    | n  | result |\n    | 4  | 8 |\n    | -1 | -2 |\n",
+        "test_m.py": "from m import double\nfrom pytest_bdd import parsers, scenarios, then, when\n\nscenarios('m.feature')\n\n\n"
+        "@when(parsers.parse('{n:d} is doubled'), target_fixture='doubled')\ndef doubled(n):\n    return double(n)\n\n\n"
+        "@then(parsers.parse('it is {result:d}'))\ndef _(doubled, result):\n    assert doubled == result\n",
+    },
+    "sqlite": {
+        "test_m.py": "import sqlite3\nfrom m import double\n\n\ndef test_it(tmp_path):\n"
+        "    base = sqlite3.connect(tmp_path / 'a.db')\n    base.create_function('double', 1, double)\n"
+        "    assert base.execute('SELECT double(4), double(-1)').fetchone() == (8, -2)\n"
+    },
+    "unittest": {
+        "test_m.py": "import unittest\nfrom m import double\n\n\nclass Tests(unittest.TestCase):\n    def test_it(self):\n"
+        "        for n in (4, -1):\n            with self.subTest(n=n):\n                self.assertEqual(double(n), n + n)\n"
+    },
+    "200,000 lines": {
+        "test_m.py": TEST,
+        **{f"big/m{number}.py": "def f(x):\n    return x\n" * 500 for number in range(200)},
+    },
 }
 
 DJANGO = {
@@ -61,6 +105,12 @@ DJANGO = {
 }
 
 
+EXTENSION = """#include <Python.h>
+static PyObject *one(PyObject *self, PyObject *none) { return PyLong_FromLong(1); }
+static PyMethodDef methods[] = {{"one", one, METH_NOARGS, 0}, {0}};
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "fast", 0, -1, methods};
+PyMODINIT_FUNC PyInit_fast(void) { return PyModule_Create(&module); }
+"""
 MIGRATION = """from django.db import migrations
 
 
@@ -91,6 +141,36 @@ async def test_the_function_is_found_and_the_result_verified(name, refine_projec
     outcome = await refine_project(files, target)
     assert outcome.verified is Verified.VERIFIED, outcome.message
     assert outcome.after == {changed: RIGHT}
+
+
+@pytest.fixture(scope="session")
+def packages(tmp_path_factory):
+    """A virtual environment with the packages of these kinds."""
+    folder = tmp_path_factory.mktemp("packages") / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", folder / "bin" / "python"]
+    subprocess.run([*pip, "install", "-q", "--no-compile", *PACKAGES], check=True)
+    return str(folder)
+
+
+@pytest.mark.timeout(300)  # the packages are installed first
+@pytest.mark.parametrize("name", WITH_PACKAGES)
+async def test_with_packages(name, refine_project, packages):
+    files = {"m.py": WRONG, **WITH_PACKAGES[name]}
+    outcome = await refine_project(files, "test_m.py", interpreter=packages)
+    assert outcome.verified is Verified.VERIFIED, outcome.message
+    assert outcome.after == {"m.py": RIGHT}
+
+
+async def test_an_own_extension_in_c(refine_project, tmp_path):
+    (tmp_path / "fast.c").write_text(EXTENSION)
+    program = tmp_path / "w" / f"fast{sysconfig.get_config_var('EXT_SUFFIX')}"
+    program.parent.mkdir()
+    include = sysconfig.get_path("include")
+    subprocess.run(["cc", "-shared", "-fPIC", f"-I{include}", tmp_path / "fast.c", "-o", program], check=True)
+    files = {"m.py": f"from fast import one\n\n\n{WRONG.replace('n + 2', 'n + 2 * one()')}", "test_m.py": TEST}
+    outcome = await refine_project(files, "test_m.py", interpreter=sys.executable)
+    assert outcome.verified is Verified.VERIFIED, outcome.message
 
 
 @pytest.mark.story("a Django project runs as manage.py runs it", only=("[cart/tests.py::PageTests::test_page]",))
