@@ -14,6 +14,7 @@ import pytest
 
 from greenloop.lsp.connection import messages
 from greenloop.lsp.server import create_server
+from greenloop.plugins.agents import editor_requests
 from greenloop.project.configuration import OTHER_NAMES
 from greenloop.project.settings import keys
 
@@ -135,7 +136,8 @@ def test_everything_that_names_a_command_names_one_that_exists():
 
 
 def test_messages_are_the_servers_own():
-    servers = {value for value in vars(messages).values() if isinstance(value, str) and value.startswith("greenloop/")}
+    values = [*vars(messages).values(), *vars(editor_requests).values()]
+    servers = {value for value in values if isinstance(value, str) and value.startswith("greenloop/")}
     unused = {name for name, _why in NOT_NEEDED_MESSAGES.items() if name not in METHODS}
     assert METHODS | unused == servers
     assert set(re.findall(r"`(greenloop/\w+)`", PAGE)) >= METHODS
