@@ -12,6 +12,8 @@ import sys
 from collections.abc import Iterable, Iterator
 
 from greenloop.core.text.diff import with_plain_ends
+from greenloop.engine.looks import _line_search
+from greenloop.engine.looks._line_search import find_lines
 from greenloop.engine.looks._project import LookError, ProjectView
 
 LARGEST = 1 << 20  # characters of a file that is searched
@@ -56,7 +58,7 @@ def _texts(project: ProjectView, paths: Iterable[str]) -> Iterator[tuple[str, st
 async def _find_by_expression(texts: Texts, expression: str) -> tuple[list[str], int]:
     """As `find_lines`, in a process that ends with its time."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-I", "-S", __file__),
+        *(sys.executable, "-I", "-S", _line_search.__file__),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
@@ -82,35 +84,3 @@ def _describe(shown: list[str], count: int, wanted: str) -> str:
         return f"`{wanted}` is in no file."
     more = f"\n… {count - len(shown)} more lines" if count > len(shown) else ""
     return "\n".join(shown) + more
-
-
-MOST = 40  # lines that are shown
-LONGEST = 160  # characters of one
-
-
-def find_lines(texts: Iterable[tuple[str, str]], pattern: re.Pattern[str]) -> tuple[list[str], int]:
-    """Returns the first lines that match, each as `path:line: text`, and how many there are."""
-    shown: list[str] = []
-    count = 0
-    for path, text in texts:
-        for number, row in enumerate(text.split("\n"), 1):
-            if pattern.search(row):
-                count += 1
-                if len(shown) < MOST:
-                    line = row.strip()
-                    shown.append(f"{path}:{number}: {line if len(line) <= LONGEST else line[:LONGEST] + '…'}")
-    return shown, count
-
-
-def main() -> None:
-    """Reads `[pattern, [[path, text], …]]`, and writes `[lines, count]`, or why it is not a regular expression."""
-    pattern, texts = json.load(sys.stdin)
-    try:
-        found: object = find_lines(texts, re.compile(pattern))
-    except (re.error, OverflowError, RecursionError) as error:
-        found = str(error)
-    json.dump(found, sys.stdout)
-
-
-if __name__ == "__main__":
-    main()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.engine.looks import _matches, references, search
+from greenloop.engine.looks import _line_search, _matches, references, search
 from greenloop.engine.looks._project import LookError
 from look_project import look_project
 
@@ -59,8 +59,8 @@ async def test_what_is_no_name_is_refused(project, symbol):
 async def test_many_lines_are_counted_and_long_ones_cut(tmp_path):
     project, _asked = look_project(tmp_path, {"m.py": f"{'x' * 1000}\n" * 500})
     found = (await search.look({"text": "x"}, project)).split("\n")
-    assert len(found) == _matches.MOST + 1
-    assert found[-1] == f"… {500 - _matches.MOST} more lines"
+    assert len(found) == _line_search.MOST + 1
+    assert found[-1] == f"… {500 - _line_search.MOST} more lines"
     assert max(map(len, found)) < 200
 
 
