@@ -23,7 +23,6 @@ def commit(folder):
         subprocess.run([*git, *words], check=True)
 
 
-@pytest.mark.story("an editor's agent is told in a few words whether its change is right")
 async def test_a_failing_a_faked_and_a_right_change(real):
     await real.start(EVERYTHING, opened=("m.py",), sandbox={"kind": "bubblewrap"})
     here = {"uri": real.uri("m.py")}

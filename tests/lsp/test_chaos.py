@@ -17,7 +17,6 @@ def holds(seed, operations, **how):
     return report
 
 
-@pytest.mark.story("whatever an editor does, no typed text is lost", only=("mouse",))
 @pytest.mark.parametrize("seed", ["keyboard", "mouse", "trackball"])
 def test_a_random_session(seed):
     report = holds(seed, OPERATIONS)

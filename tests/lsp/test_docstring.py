@@ -45,7 +45,6 @@ def truth(params):
     return next((each for each in params.get("actions") or [] if each["title"] == wanted), None)
 
 
-@pytest.mark.story("a docstring becomes an implementation")
 async def test_a_docstring_becomes_an_implementation_and_tests_in_one_edit(real, tmp_path):
     real.answers["window/showMessageRequest"] = truth
     await begin(real, tmp_path)

@@ -290,7 +290,6 @@ async def test_empty_pieces_show_that_the_model_is_at_work(editor):
 # -- the real engine ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.story("the editor's own model can be used")
 @pytest.mark.needs("bubblewrap")
 @pytest.mark.timeout(240)
 async def test_a_real_run_by_the_editors_model(real, tmp_path):

@@ -125,7 +125,6 @@ async def test_without_document_changes(notebooks, tmp_path):
     assert notebooks.text(2) == BROKEN.replace("x + 1", "x * 2")
 
 
-@pytest.mark.story("cells of a notebook are targets")
 async def test_failures_stand_in_their_cells_and_hover_tells_the_attempts(notebooks, tmp_path):
     await begin(notebooks, tmp_path, BROKEN.replace("+ 1", "* 3"), attempts=1)
     await notebooks.action("Refine", **AT)

@@ -105,7 +105,6 @@ def kill(editor):
     editor.process.kill()
 
 
-@pytest.mark.story("a server ends with its editor", only=("kill",))
 @pytest.mark.parametrize("way", [goodbye, leave, hang_up, terminate, kill])
 async def test_the_server_ends_and_leaves_nothing(burning, way):
     assert burning.family

@@ -302,7 +302,6 @@ async def test_a_missing_package_is_told_with_its_remedy(real):
     await cleared(real)
 
 
-@pytest.mark.story("a save runs the tests that came through the file")
 async def test_the_whole_way_from_a_save_to_a_refinement(real):
     await begin(real, **SAVE, **scripted(real, GREEN))
     save(real, "m.py", RED)

@@ -189,7 +189,6 @@ async def test_noise_in_the_server_never_reaches_the_protocol(editor):
         assert noise in errors
 
 
-@pytest.mark.story("a slow editor stops nothing")
 async def test_a_client_that_stops_reading_costs_little_and_gets_everything_later(editor):
     """A suspended terminal editor: the server works on, leaves progress out, and nothing else is lost."""
     editor.reader.cancel()

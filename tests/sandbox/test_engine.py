@@ -276,7 +276,6 @@ async def test_test_first(play, files, target, answer, path, word):
     assert outcome.before[path] == files.get(path)
 
 
-@pytest.mark.story("unsaved text is what runs")
 async def test_unsaved_text_wins_over_the_disk_and_the_disk_stays(play):
     typed = DOUBLE.replace("x + 1", "x * 2")
     outcome = await play(
@@ -317,7 +316,6 @@ FAKES = {
 }
 
 
-@pytest.mark.story("a faked pass is named", only=("exit",))
 @pytest.mark.parametrize("fake", FAKES)
 async def test_a_faked_pass_is_named_tampering(play, fake):
     outcome = await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", code(FAKES[fake]), RIGHT)
@@ -457,7 +455,6 @@ async def test_without_a_wall_every_result_says_so(play):
     assert green.evidence.sandbox == "none"
 
 
-@pytest.mark.story("what could not be verified is called so")
 async def test_with_the_network_on_every_result_says_so(play):
     outcome = await play(
         {"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", RIGHT, **{"sandbox.network": True}

@@ -193,7 +193,6 @@ def test_what_differs_here_is_named(exported, colleague, files, named):
     assert (colleague.work / "m.py").read_text() == {**FILES, **files}["m.py"]
 
 
-@pytest.mark.story("a faked pass in a file is refused", only=("it fakes a pass",))
 @pytest.mark.parametrize(
     ("after", "state", "named"),
     [

@@ -134,7 +134,7 @@ SHAPES = {
 }
 
 
-@pytest.mark.story("tests and functions of many shapes", only=("decorated", "unittest"))
+@pytest.mark.story("tests and functions of many shapes", only=("unittest",))
 @pytest.mark.parametrize("name", SHAPES)
 async def test_shape(name, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))

@@ -173,7 +173,6 @@ async def test_an_own_extension_in_c(refine_project, tmp_path):
     assert outcome.verified is Verified.VERIFIED, outcome.message
 
 
-@pytest.mark.story("a Django project runs as manage.py runs it", only=("[cart/tests.py::PageTests::test_page]",))
 @pytest.mark.parametrize("target", ["cart/tests.py::PageTests::test_page", "cart/tests.py::TotalTests::test_total"])
 async def test_django_without_a_plugin_for_pytest(refine_project, target):
     outcome = await refine_project(DJANGO, target, interpreter=sys.executable)

@@ -274,7 +274,6 @@ async def test_the_looks_of_a_capable_model_are_reported_and_kept(project):
         assert f"Looks before the answers:\n\n- attempt {number}: read test_m.py\n" in page.text
 
 
-@pytest.mark.story("a cancelled call leaves nothing behind, and the next one is answered")
 async def test_a_cancelled_call_leaves_nothing_behind(project):
     asked = asyncio.Event()
 

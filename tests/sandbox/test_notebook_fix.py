@@ -70,7 +70,6 @@ def test_by_cell_id_and_by_name(work):
     assert "1/1 target tests pass" in by_name.stdout
 
 
-@pytest.mark.story("tests are never changed")
 def test_checks_are_never_changed_whatever_the_project_calls_its_test_files(work):
     (work.parent / "pyproject.toml").write_text('[tool.pytest.ini_options]\npython_files = ["check_*.py"]\n')
     (work / "nb.ipynb").write_text(notebook(*CELLS))

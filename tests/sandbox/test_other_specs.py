@@ -79,7 +79,6 @@ def stage(tmp_path, monkeypatch):
     return Stage(root)
 
 
-@pytest.mark.story("constraints, recorded calls and scores are specifications")
 async def test_a_broken_constraint_is_the_attempts_error_and_the_next_one_keeps_to_it(stage):
     imports = code("import operator\n    return operator.mul(2, x)")
     outcome = await stage({"m.py": STUB}, imports, code("return 2 * x"), **{"spec.constraints": ["no-imports"]})

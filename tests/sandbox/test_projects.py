@@ -594,9 +594,7 @@ async def in_sandbox(root: Path, **options) -> list[Execution]:
         await session.close()
 
 
-@pytest.mark.story(
-    "a project's tests end in the sandbox as on the host", only=("asyncio", "conftest at several levels")
-)
+@pytest.mark.story("a project's tests end in the sandbox as on the host", only=("conftest at several levels",))
 @pytest.mark.parametrize("trait", PROJECTS)
 async def test_same_outcomes_as_on_the_host(trait, laid, parity, full_python, tmp_path, snapshot):
     root = laid(PROJECTS[trait])

@@ -154,6 +154,10 @@ def test_each_failure_is_offered_and_nothing_is_written_without_a_yes(work):
     assert code == 1
     assert "+    return x * 2" in shown
     assert (work / "m.py").read_text() == CODE
+
+
+@pytest.mark.needs("bubblewrap")
+def test_the_rest_is_refined_by_one_answer_and_what_is_permitted_is_written(work):
     code, shown = run_at_terminal(
         work,
         [("refine test_m.py::test_double?", "n"), ("refine test_n.py", "a"), ("Apply this change?", "y")],

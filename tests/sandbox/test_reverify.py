@@ -40,7 +40,7 @@ def settings(bare_python) -> Settings:
     return Settings(interpreter=str(bare_python), sandbox=SandboxSettings(kind="bubblewrap"))
 
 
-@pytest.mark.story("execution decides")
+@pytest.mark.story("execution decides", only=("test file closed",))
 @pytest.mark.parametrize("opened", [False, True], ids=["test file closed", "test file open"])
 @pytest.mark.parametrize(
     ("text", "status"), [(GREEN, Status.PASSED), (RED, Status.FAILED), (SEES_ITS_TESTS, Status.TAMPERED)]

@@ -18,7 +18,6 @@ def test_every_transcript_has_a_claim_and_a_target():
     assert {name for transcript in TRANSCRIPTS.values() for name in transcript.projects} <= set(TARGETS)
 
 
-@pytest.mark.story("kept runs of the embedded model go the same way", only=("default",))
 @pytest.mark.parametrize("name", TRANSCRIPTS)
 async def test_the_same_run_again(name, tmp_path, bare_python):
     transcript = TRANSCRIPTS[name]

@@ -520,7 +520,6 @@ def test_the_command_takes_a_number_for_a_run(work, past, command):
     assert f"run {past}" in out
 
 
-@pytest.mark.story("an earlier result is proved again")
 def test_what_fix_found_is_proved_again(work, command, tmp_path):
     answers = tmp_path / "answers.jsonl"
     answers.write_text(json.dumps("```python\ndef double(x):\n    return x * 2\n```") + "\n")
