@@ -14,8 +14,9 @@ import pytest
 
 from greenloop.core.errors import ContextTooLongError
 from greenloop.core.records.model import ChatRequest, InfillRequest, Message
-from greenloop.models.providers import local, remote
+from greenloop.models.providers import remote
 from greenloop.plugins.embedded import lock, server
+from greenloop.plugins.embedded.providers import local
 from greenloop.project.settings import ApiSettings, EmbeddedSettings, Settings
 
 pytestmark = [pytest.mark.needs("model"), pytest.mark.timeout(300)]

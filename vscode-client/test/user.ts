@@ -12,4 +12,4 @@ import { typing } from "./user/typing";
 const dark = testing("Default Dark Modern", "dark");
 const light = testing("Default Light Modern", "light");
 
-runStories("Chromium", { story, firstRun, light, typing }, { capable, review, improve, dark });
+runStories("Chromium", { story, firstRun, light }, { typing, capable, review, improve, dark });
