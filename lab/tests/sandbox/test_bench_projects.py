@@ -94,7 +94,6 @@ def table(bare_python):
     return {"interpreter": str(bare_python), "sandbox.kind": "bubblewrap", "model": "reference"}
 
 
-@pytest.mark.story("bench breaks functions of your project")
 async def test_mutants_of_a_project_fail_and_can_be_mended(project, table, tmp_path, snapshot):
     before = snapshot(project)
     found = await made(project, table)

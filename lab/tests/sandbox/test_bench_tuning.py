@@ -84,7 +84,6 @@ def tune(tmp_path, monkeypatch, bare_python):
     return run
 
 
-@pytest.mark.story("bench tune saves what another half confirms")
 def test_a_better_template_is_saved_and_can_be_undone(tune, capsys):
     model = Model()
     words = ["plain:system", "--rounds", "1", "--set", "attempts=1"]
