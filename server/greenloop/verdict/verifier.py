@@ -257,7 +257,8 @@ class Verifier:
             own = {path: text or "" for path, text in before.texts.items()}
             proofs = await prove(inputs, session, files, before, cases)
             has_related = inputs.problem.neighbours or inputs.unmeasured
-            if self.proved is not None and not self.proved and not has_related:
+            # A change of tests alone has no code to run.
+            if before.texts and self.proved is not None and not self.proved and not has_related:
                 proofs = Proofs(unproven=dict.fromkeys(inputs.expected, NOT_RUN))
             progress.proofs = proofs
             if proofs.tampering:
