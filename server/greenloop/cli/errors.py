@@ -10,19 +10,24 @@ import traceback
 from pathlib import Path
 
 from greenloop import __version__
+from greenloop.cli.width import break_lines
 from greenloop.core.errors import GreenloopError
 from greenloop.core.text.redact import escape_controls
 
 
 def print_error(error: GreenloopError) -> None:
     """Prints `greenloop: <sentence>` and the remedy on stderr."""
-    print(f"greenloop: {escape_controls(str(error))}", file=sys.stderr)
+    _print(f"greenloop: {escape_controls(str(error))}")
     if error.remedy:
-        print(f"  {escape_controls(error.remedy)}", file=sys.stderr)
+        _print(f"  {escape_controls(error.remedy)}")
 
 
 def print_warning(sentence: str) -> None:
-    print(f"greenloop: warning: {escape_controls(sentence)}", file=sys.stderr)
+    _print(f"greenloop: warning: {escape_controls(sentence)}")
+
+
+def _print(text: str) -> None:
+    print(break_lines(text, sys.stderr), file=sys.stderr)
 
 
 def report_unexpected(error: BaseException) -> None:

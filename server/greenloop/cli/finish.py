@@ -19,6 +19,7 @@ from greenloop.cli import exit_codes, interrupt, render
 from greenloop.cli.errors import print_error, print_warning
 from greenloop.cli.outputs import Fix, Output
 from greenloop.cli.screen import View, open_view
+from greenloop.cli.width import break_lines
 from greenloop.core.errors import GreenloopError, WorkspaceError
 from greenloop.core.ports import Model
 from greenloop.core.records.goal import Aim
@@ -154,9 +155,10 @@ def _show(job: FixJob, outcome: Outcome) -> None:
     if outcome.solved and (diff := diff_files(outcome.before, outcome.after)):
         console.print(colour_diff(diff), soft_wrap=True)
     colour = "green" if exit_codes.of_outcome(outcome) == exit_codes.VERIFIED else "yellow" if outcome.solved else "red"
-    console.print(Text(render.outcome_sentence(outcome), style=colour), soft_wrap=True)
+    sentence = break_lines(render.outcome_sentence(outcome), console.file)
+    console.print(Text(sentence, style=colour), soft_wrap=True)
     for note in render.outcome_notes(outcome):
-        console.print(Text(job.adapted.label(note)), soft_wrap=True)
+        console.print(Text(break_lines(job.adapted.label(note), console.file)), soft_wrap=True)
     best = render.best_attempt(outcome)
     if not outcome.solved and best is not None:
         description = f"Best attempt: {best.number} ({attempt_result(best)})"

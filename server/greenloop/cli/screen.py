@@ -12,6 +12,7 @@ from typing import Self
 
 from greenloop.cli import interrupt, render
 from greenloop.cli.render import Screen
+from greenloop.cli.width import break_lines
 from greenloop.core.docstrings.literals import parse_literal_input
 from greenloop.core.events import Event
 from greenloop.core.ports import NoUser, User
@@ -83,7 +84,8 @@ def open_view(*, json: bool, label_cells: Callable[[str], str] = str) -> View:
 
 def read_line(question: str) -> str:
     """One line from the terminal; the question goes to stderr. Empty at the end of input."""
-    print(question, end="", file=sys.stderr, flush=True)
+    body = question.rstrip()
+    print(break_lines(body, sys.stderr), end=question[len(body) :], file=sys.stderr, flush=True)
     return sys.stdin.readline().strip()
 
 

@@ -130,7 +130,7 @@ def test_the_kind_of_the_model_its_looks_and_notes_are_shown(project, capsys, mo
     history.finish_run(run, solved(project, attempts=(attempt(0), one), best=1))
     assert main(["history", "show"]) == 0
     out = capsys.readouterr().out
-    assert "Model openai/gpt-5.1 (capable), preset default, sandbox bubblewrap\n" in out
+    assert "With openai/gpt-5.1 (capable), preset default, sandbox bubblewrap\n" in out
     assert "search RATES: m.py:3: RATES = {}" in out
     assert "1 question, 3 looks, 12,300 tokens (9,800 cached)" in out
     assert f"\nNote: {BLEMISH}\n" in out
@@ -148,7 +148,7 @@ def test_a_run_of_before_there_were_kinds_and_looks_is_shown(project, capsys):
     history.close()
     assert main(["history", "show"]) == 0
     out = capsys.readouterr().out
-    assert "Model local, preset plain" in out
+    assert "With local, preset plain" in out
     assert "passed" in out
     assert main(["history"]) == 0
     assert main(["history", "export"]) == 0

@@ -17,7 +17,7 @@ from greenloop.api.installation import own_command
 from greenloop.api.settings import load_settings
 from greenloop.cli import exit_codes, interrupt, options, render
 from greenloop.cli.errors import print_warning
-from greenloop.cli.render import fit, terminal_width, wrap_words
+from greenloop.cli.width import fit, terminal_width, wrap_words
 from greenloop.core import entry_points
 from greenloop.core.errors import UsageError
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import sys
 from dataclasses import asdict
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from greenloop.api.short_texts import describe_explanation
 from greenloop.api.testing import Explanation, explain
 from greenloop.cli import exit_codes, interrupt, options, render
 from greenloop.cli.screen import open_view
+from greenloop.cli.width import break_lines
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +38,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(to_object(found)))
     else:
-        print("\n".join(map(render.escape_controls, describe_explanation(found))))
+        text = "\n".join(map(render.escape_controls, describe_explanation(found)))
+        print(break_lines(text, sys.stdout))
         if not found.baseline.passing and not found.baseline.fault:
             case = render.escape_controls(found.baseline.attempt.verdict.cases[0].id)
             print(f"\n`greenloop fix {case}` looks for a change that makes it pass.")

@@ -19,8 +19,8 @@ from greenloop.api.history import History, StoredRun, apply_record
 from greenloop.cli import exit_codes, interrupt, options, render
 from greenloop.cli.attempt_tables import colour_diff, draw_attempts
 from greenloop.cli.errors import print_warning
-from greenloop.cli.render import fit, terminal_width
 from greenloop.cli.screen import View
+from greenloop.cli.width import break_lines, fit, terminal_width
 from greenloop.core import entry_points, registry
 from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.records.outcome import Outcome
@@ -115,7 +115,7 @@ def _show(record: StoredRun) -> int:
     console.print(
         Text(
             render.escape_controls(
-                f"Model {describe_model(record.model, record.kind)}, preset {record.preset}, sandbox {record.sandbox}"
+                f"With {describe_model(record.model, record.kind)}, preset {record.preset}, sandbox {record.sandbox}"
             )
         )
     )
@@ -128,7 +128,7 @@ def _show(record: StoredRun) -> int:
         return exit_codes.VERIFIED
     console.print()
     for line in (render.outcome_sentence(outcome), *render.outcome_notes(outcome)):
-        console.print(Text(label_cells(line)), soft_wrap=True)
+        console.print(Text(break_lines(label_cells(line), console.file)), soft_wrap=True)
     if diff := label_cells(diff_files(outcome.before, outcome.after)):
         console.print(colour_diff(diff), soft_wrap=True)
     if rows := measured_rows(outcome.evidence.data, HOT):

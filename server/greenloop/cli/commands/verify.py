@@ -31,6 +31,7 @@ from greenloop.cli.errors import print_error
 from greenloop.cli.outputs import Output
 from greenloop.cli.progress import open_progress, timed
 from greenloop.cli.render import describe
+from greenloop.cli.width import break_lines
 from greenloop.core.errors import GreenloopError, UsageError
 
 # Verifies a target; returns the result and, where that was asked for, the files that it wrote.
@@ -159,7 +160,7 @@ def _verify(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps({**result_json(result), **({} if written is None else {"written": list(written)})}))
     else:
-        print("\n".join(describe(result)))
+        print(break_lines("\n".join(describe(result)), sys.stdout))
         if written:
             print(f"Written: {', '.join(map(render.escape_controls, written))}")
     _write_reports(wanted, result, arguments, cwd)

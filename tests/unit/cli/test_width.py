@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 
-from greenloop.cli.render import fit, terminal_width, wrap_words
+from greenloop.cli.width import break_lines, fit, terminal_width, wrap_words
 
 PATH = "/home/somebody/a/very/long/path/to/python3"
 
@@ -31,3 +33,21 @@ def test_lines_are_broken_between_words(text, width, indent, lines):
 def test_a_pipe_has_as_many_columns_as_a_line_needs(monkeypatch, columns, width):
     monkeypatch.setenv("COLUMNS", columns)
     assert terminal_width() == width
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(
+    ("stream", "shown"),
+    [
+        (Terminal, f"Not verified:\nof 2 tests 1\nfails.\n\n  failed:\n     {PATH}"),
+        (io.StringIO, f"Not verified: of 2 tests 1 fails.\n\n  failed: {PATH}"),
+    ],
+    ids=["a terminal", "a pipe"],
+)
+def test_sentences_are_broken_between_words_on_a_terminal_alone(monkeypatch, stream, shown):
+    monkeypatch.setenv("COLUMNS", "14")
+    assert break_lines(f"Not verified: of 2 tests 1 fails.\n\n  failed: {PATH}", stream()) == shown
