@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 import textwrap
-from typing import TextIO
+from typing import IO
 
 
 def fit(line: str, width: int) -> str:
@@ -33,7 +33,7 @@ def terminal_width() -> int:
     return shutil.get_terminal_size().columns if is_known else 100_000
 
 
-def break_lines(text: str, stream: TextIO) -> str:
+def break_lines(text: str, stream: IO[str]) -> str:
     """The text for this stream: on a terminal, lines that are too long are broken between words."""
     if not stream.isatty():
         return text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from pathlib import Path
 
 from greenloop.cli import exit_codes, render
 from greenloop.cli.screen import View
@@ -15,6 +16,7 @@ from greenloop.plugins.setup.editors import AGENTS, EDITORS, GATES, EditorSetup,
 
 SUMMARY = "connect an editor or a coding agent"
 ALL = {**EDITORS, **AGENTS}
+ONE_MACHINE = "The lines name a path of this machine: to share the file, first put greenloop on everybody's PATH."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,8 +57,15 @@ def print_snippet(editor: EditorSetup) -> None:
         print(f"{editor.name}: untested, based on its documentation:", file=sys.stderr)
     sys.stderr.flush()
     print(editor.snippet(command(editor.verb)), end="", flush=True)
+    print_remarks(editor, path)
+
+
+def print_remarks(editor: EditorSetup, path: Path | None) -> None:
+    """Prints on stderr what to do next, and whether the lines hold for this machine alone."""
     if editor.next_step:
         print(editor.next_step, file=sys.stderr)
+    if path and path.is_relative_to(Path.cwd()) and os.path.isabs(command(editor.verb)[0]):  # noqa: PTH117 - a word
+        print(ONE_MACHINE, file=sys.stderr)
 
 
 def write(editor: EditorSetup, *, yes: bool) -> int:
@@ -85,6 +94,5 @@ def write(editor: EditorSetup, *, yes: bool) -> int:
             f"{path} cannot be written ({error.strerror}).", remedy="Add the lines by hand."
         ) from error
     print(f"Written: {path}")
-    if editor.next_step:
-        print(editor.next_step, file=sys.stderr)
+    print_remarks(editor, path)
     return exit_codes.VERIFIED

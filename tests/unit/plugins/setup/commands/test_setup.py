@@ -10,6 +10,7 @@ import pytest
 
 from greenloop.cli.main import main
 from greenloop.plugins.setup import editors
+from greenloop.plugins.setup.commands.setup import ONE_MACHINE
 from greenloop.plugins.setup.editors import AGENTS, EDITORS, GATES
 
 ALL = {**EDITORS, **AGENTS}
@@ -110,6 +111,21 @@ def test_a_file_that_was_written_starts_the_server(name):
     value = tomllib.loads(text) if name == "codex" else json.loads(text)
     (servers,) = value.values()
     assert (servers["greenloop"]["command"], servers["greenloop"]["args"]) == ("greenloop", ["mcp"])
+
+
+@pytest.mark.parametrize(
+    ("program", "words", "is_said"),
+    [
+        ("/venv/bin/greenloop", ["claude"], True),
+        ("/venv/bin/greenloop", ["claude", "--gate", "--write", "--yes"], True),
+        ("greenloop", ["claude", "--write", "--yes"], False),
+        ("/venv/bin/greenloop", ["codex"], False),  # a file in the home folder
+    ],
+)
+def test_a_file_that_a_team_may_share_and_that_names_this_machine_says_so(monkeypatch, capsys, program, words, is_said):
+    monkeypatch.setattr("greenloop.plugins.setup.commands.setup.command", lambda verb: [program, verb])
+    assert main(["setup", *words]) == 0
+    assert (ONE_MACHINE in capsys.readouterr().err) is is_said
 
 
 @pytest.mark.parametrize("name", [name for name in GATES if name != "opencode"])
