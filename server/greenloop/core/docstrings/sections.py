@@ -7,7 +7,7 @@ dropped, and only the first `MAX_CHARACTERS` are read.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from greenloop.core.docstrings.literals import parse_expression
@@ -17,30 +17,14 @@ MOST = 100_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class DocumentedParameter:
-    """A documented parameter. `type` is as written, without `optional` and `default …`; `line` counts from 1."""
+class Entry:
+    """A documented parameter, exception or result; only numpy's style gives a result a name.
 
-    name: str
-    type: str = ""
-    text: str = ""
-    line: int = 0
+    `type` is as written, without `optional` and `default …`; `line` counts from 1.
+    """
 
-
-@dataclass(frozen=True, kw_only=True)
-class DocumentedResult:
-    """The documented result; `name` only where numpy's style gives it one."""
-
-    type: str = ""
-    text: str = ""
     name: str = ""
-    line: int = 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class DocumentedException:
-    """A documented exception, and when it is raised."""
-
-    name: str
+    type: str = ""
     text: str = ""
     line: int = 0
 
@@ -49,9 +33,9 @@ class DocumentedException:
 class Sections:
     """The content of the sections. `yields`: there is a section on yielded values, so a call returns a generator."""
 
-    params: tuple[DocumentedParameter, ...] = ()
-    returns: DocumentedResult | None = None
-    raises: tuple[DocumentedException, ...] = ()
+    params: tuple[Entry, ...] = ()
+    returns: Entry | None = None
+    raises: tuple[Entry, ...] = ()
     yields: bool = False
 
 
@@ -67,6 +51,12 @@ _KINDS = {
     ),
     **dict.fromkeys(("attributes", "methods", "usage", "complexity", "tests", "doctest", "doctests"), "other"),
 }
+_TAGS = {
+    **dict.fromkeys(("param", "parameter", "arg", "argument", "keyword", "kwarg", "key"), "params"),
+    **dict.fromkeys(("return", "returns"), "returns"),
+    **dict.fromkeys(("yield", "yields"), "yields"),
+    **dict.fromkeys(("raise", "raises", "except", "exception", "throws"), "raises"),
+}
 _RULE = re.compile(r"[-=~]{3,}$")
 _MARKED = re.compile(r"(?:#+\s+|\*\*)(?P<plain>[^*#]+?)(?:\*\*:?)?$")
 _FIELD = re.compile(r"[:@](?P<tag>[a-z]+)(?:[ ]+(?P<about>[^:]*?))?:(?:\s+(?P<text>.*))?$")
@@ -81,27 +71,32 @@ _OPTIONAL = re.compile(r",?\s*(?:\boptional\b|\bdefault\b.*|\bkeyword-only\b).*$
 def parse_sections(docstring: str) -> Sections:
     """Parameters, result and exceptions of all sections; of several result sections, the first counts."""
     rows = dedent_rows(docstring)
-    parsed = Sections()
+    found: dict[str, list[Entry]] = {"params": [], "returns": [], "raises": [], "yields": [], "other": []}
     types: dict[str, str] = {}
     number = 0
     while number < len(rows):
         kind, last = _heading(rows, number)
+        end = _section_end(rows, number, last) if kind else number + 1
         if kind:
-            end = _section_end(rows, number, last)
-            parsed = _join_sections(parsed, _read_section(kind, rows, number, last, end))
-            number = end
+            found[kind] += _read_section(kind, rows, number, last, end)
         elif match := _FIELD.match(rows[number].strip()):
-            end = _field_end(rows, number)
-            text = _text([match["text"] or "", *rows[number + 1 : end]])
-            field_argument = (match["about"] or "").strip()
-            if match["tag"] == "type" or (match["tag"] == "rtype"):
-                types[field_argument if match["tag"] == "type" else "return"] = text
-            else:
-                parsed = _join_sections(parsed, _field(match["tag"], field_argument, text, number + 1))
-            number = end
-        else:
-            number += 1
-    return _with_types(parsed, types)
+            while end < len(rows) and rows[end].strip() and _margin(rows[end]) > _margin(rows[number]):
+                end += 1
+            text, about = _text([match["text"] or "", *rows[number + 1 : end]]), (match["about"] or "").strip()
+            if match["tag"] in ("type", "rtype"):
+                types[about if match["tag"] == "type" else "return"] = _type(text)
+            elif kind := _TAGS.get(match["tag"], ""):
+                found[kind] += _read_field(kind, about, text, number + 1)
+        number = end
+    returns = next(iter(found["returns"]), None)
+    if "return" in types:
+        returns = replace(returns or Entry(), type=types["return"])
+    return Sections(
+        params=tuple(replace(each, type=each.type or types.get(each.name, "")) for each in found["params"]),
+        returns=returns,
+        raises=tuple(found["raises"]),
+        yields=bool(found["yields"]),
+    )
 
 
 def dedent_rows(docstring: str) -> list[str]:
@@ -153,25 +148,22 @@ def _section_end(rows: Sequence[str], number: int, last: int) -> int:
     return len(rows)
 
 
-def _field_end(rows: Sequence[str], number: int) -> int:
-    """The row after a field; indented rows below it belong to it."""
-    position = number + 1
-    while position < len(rows) and rows[position].strip() and _margin(rows[position]) > _margin(rows[number]):
-        position += 1
-    return position
-
-
-def _read_section(kind: str, rows: Sequence[str], number: int, last: int, end: int) -> Sections:
-    inline = rows[number].partition(":")[2].strip() if last == number else ""
-    if kind == "yields":
-        return Sections(yields=True)
-    if kind == "returns":
-        return Sections(returns=_result(inline, rows[last + 1 : end], number + 1, ruled=last > number))
+def _read_section(kind: str, rows: Sequence[str], number: int, last: int, end: int) -> Iterable[Entry]:
     if kind == "params":
-        return Sections(params=tuple(_params(rows, last + 1, end)))
+        return _params(rows, last + 1, end)
     if kind == "raises":
-        return Sections(raises=tuple(_raises(rows, last + 1, end)))
-    return Sections()
+        return _raises(rows, last + 1, end)
+    inline = rows[number].partition(":")[2].strip() if last == number else ""
+    return [_result(inline, rows[last + 1 : end], number + 1, ruled=last > number)]
+
+
+def _read_field(kind: str, about: str, text: str, line: int) -> Iterable[Entry]:
+    if kind == "params":
+        type_, _space, name = about.rpartition(" ")
+        return [Entry(name=_plain(name), type=_type(type_), text=text, line=line)] if about else []
+    if kind == "raises":
+        return [Entry(name=_plain(name), text=text, line=line) for name in re.split(r",| or ", about) if name.strip()]
+    return [Entry(text=text, line=line)]
 
 
 def _entries(rows: Sequence[str], first: int, end: int) -> Iterator[tuple[int, str, str]]:
@@ -193,74 +185,40 @@ def _entries(rows: Sequence[str], first: int, end: int) -> Iterator[tuple[int, s
         position = next_entry
 
 
-def _params(rows: Sequence[str], first: int, end: int) -> Iterator[DocumentedParameter]:
+def _params(rows: Sequence[str], first: int, end: int) -> Iterator[Entry]:
     for line, head, indented in _entries(rows, first, end):
         match = _ENTRY.match(head) or _BARE.match(head)
         names, colon, type_text = head.partition(" : ")
         if colon or (not match and "," in head):
             names, type_text = (names, type_text) if colon else (head, "")
             for name in names.split(","):
-                yield DocumentedParameter(name=_plain(name), type=_type(type_text), text=indented, line=line)
+                yield Entry(name=_plain(name), type=_type(type_text), text=indented, line=line)
         elif match:
             text = " ".join(filter(None, (match.groupdict().get("text"), indented)))
-            yield DocumentedParameter(name=_plain(match["name"]), type=_type(match["type"] or ""), text=text, line=line)
+            yield Entry(name=_plain(match["name"]), type=_type(match["type"] or ""), text=text, line=line)
 
 
-def _raises(rows: Sequence[str], first: int, end: int) -> Iterator[DocumentedException]:
+def _raises(rows: Sequence[str], first: int, end: int) -> Iterator[Entry]:
     for line, head, indented in _entries(rows, first, end):
         names, colon, text = head.partition(":")
         if not colon and not re.fullmatch(r"[\w.`, ]+", head):
             names, text = "", head
         for name in re.split(r",| or ", names):
             if re.fullmatch(r"[\w.]+", _plain(name)):
-                yield DocumentedException(
-                    name=_plain(name), text=" ".join(filter(None, (text.strip(), indented))), line=line
-                )
+                yield Entry(name=_plain(name), text=" ".join(filter(None, (text.strip(), indented))), line=line)
 
 
-def _result(inline: str, rows: Sequence[str], line: int, *, ruled: bool) -> DocumentedResult:
+def _result(inline: str, rows: Sequence[str], line: int, *, ruled: bool) -> Entry:
     filled = [row for row in rows if row.strip()]
     if ruled and filled:
         head, text = filled[0].strip(), _text(filled[1:])
         name, colon, type_ = head.partition(" : ")
         if colon or text or _is_type(head):
-            return DocumentedResult(
-                name=name if colon else "", type=_type(type_ if colon else head), text=text, line=line
-            )
+            return Entry(name=name if colon else "", type=_type(type_ if colon else head), text=text, line=line)
     text = _text([inline, *rows])
     if (match := _TYPED.match(text)) and _is_type(match["type"]):
-        return DocumentedResult(type=_type(match["type"]), text=match["text"], line=line)
-    return DocumentedResult(text=text, line=line)
-
-
-def _field(tag: str, subject: str, text: str, line: int) -> Sections:
-    if tag in ("param", "parameter", "arg", "argument", "keyword", "kwarg", "key") and subject:
-        type_, _space, name = subject.rpartition(" ")
-        return Sections(params=(DocumentedParameter(name=_plain(name), type=_type(type_), text=text, line=line),))
-    if tag in ("return", "returns"):
-        return Sections(returns=DocumentedResult(text=text, line=line))
-    if tag in ("raise", "raises", "except", "exception", "throws"):
-        names = [_plain(name) for name in re.split(r",| or ", subject) if name.strip()]
-        return Sections(raises=tuple(DocumentedException(name=name, text=text, line=line) for name in names))
-    return Sections(yields=tag in ("yield", "yields"))
-
-
-def _join_sections(first: Sections, second: Sections) -> Sections:
-    return Sections(
-        params=first.params + second.params,
-        returns=first.returns or second.returns,
-        raises=first.raises + second.raises,
-        yields=first.yields or second.yields,
-    )
-
-
-def _with_types(sections: Sections, types: dict[str, str]) -> Sections:
-    """Adds the types that have fields of their own (`:type x:`, `:rtype:`)."""
-    params = tuple(replace(param, type=param.type or _type(types.get(param.name, ""))) for param in sections.params)
-    returns = sections.returns
-    if "return" in types:
-        returns = replace(returns or DocumentedResult(), type=_type(types["return"]))
-    return replace(sections, params=params, returns=returns)
+        return Entry(type=_type(match["type"]), text=match["text"], line=line)
+    return Entry(text=text, line=line)
 
 
 def _is_type(text: str) -> bool:

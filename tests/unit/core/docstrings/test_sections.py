@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.docstrings.sections import (
-    MOST,
-    DocumentedException,
-    DocumentedParameter,
-    DocumentedResult,
-    parse_sections,
-)
+from greenloop.core.docstrings.sections import MOST, Entry, parse_sections
 
 NUMPY = """Weighted mean.
 
@@ -73,16 +67,16 @@ def test_numpy_sections_are_read() -> None:
     found = parse_sections(NUMPY)
     numbers = "The numbers and how much each counts."
     assert found.params == (
-        DocumentedParameter(name="values", type="list of float", text=numbers, line=5),
-        DocumentedParameter(name="weights", type="list of float", text=numbers, line=5),
-        DocumentedParameter(name="mode", type="{'a', 'b'}", text="Which.", line=8),
-        DocumentedParameter(name="args", line=10),
+        Entry(name="values", type="list of float", text=numbers, line=5),
+        Entry(name="weights", type="list of float", text=numbers, line=5),
+        Entry(name="mode", type="{'a', 'b'}", text="Which.", line=8),
+        Entry(name="args", line=10),
     )
-    assert found.returns == DocumentedResult(type="float", text="The mean.", line=12)
+    assert found.returns == Entry(type="float", text="The mean.", line=12)
     assert found.raises == (
-        DocumentedException(name="ValueError", text="If it is empty.", line=19),
-        DocumentedException(name="KeyError", line=21),
-        DocumentedException(name="TypeError", line=21),
+        Entry(name="ValueError", text="If it is empty.", line=19),
+        Entry(name="KeyError", line=21),
+        Entry(name="TypeError", line=21),
     )
 
 
@@ -94,7 +88,7 @@ def test_google_sections_are_read() -> None:
         ("plain", "", "No type."),
         ("bare", "", ""),
     ]
-    assert found.returns == DocumentedResult(type="float", text="The mean.", line=10)
+    assert found.returns == Entry(type="float", text="The mean.", line=10)
     assert [(item.name, item.text) for item in found.raises] == [
         ("ValueError", "If it is empty."),
         ("KeyError", "Else."),
@@ -108,30 +102,30 @@ def test_sphinx_fields_are_read() -> None:
         ("values", "list", "The numbers and more."),
         ("mode", "str", "Which."),
     ]
-    assert found.returns == DocumentedResult(type="float", text="The mean.", line=7)
+    assert found.returns == Entry(type="float", text="The mean.", line=7)
     assert [item.name for item in found.raises] == ["ValueError", "KeyError", "TypeError"]
 
 
 @pytest.mark.parametrize(
     ("docstring", "returned"),
     [
-        ("Returns:\n    the sum\n    of: all", DocumentedResult(text="the sum of: all", line=1)),
-        ("Returns:\n    list[int]: the primes", DocumentedResult(type="list[int]", text="the primes", line=1)),
-        ("It.\n\nReturns: the sum.\nof all\n\nMore.", DocumentedResult(text="the sum. of all", line=3)),
-        ("Returns\n-------\nout : int\n    Text.", DocumentedResult(name="out", type="int", text="Text.", line=1)),
-        ("## Returns\n\nthe sum", DocumentedResult(text="the sum", line=1)),
-        (":rtype: int", DocumentedResult(type="int")),
+        ("Returns:\n    the sum\n    of: all", Entry(text="the sum of: all", line=1)),
+        ("Returns:\n    list[int]: the primes", Entry(type="list[int]", text="the primes", line=1)),
+        ("It.\n\nReturns: the sum.\nof all\n\nMore.", Entry(text="the sum. of all", line=3)),
+        ("Returns\n-------\nout : int\n    Text.", Entry(name="out", type="int", text="Text.", line=1)),
+        ("## Returns\n\nthe sum", Entry(text="the sum", line=1)),
+        (":rtype: int", Entry(type="int")),
         ("Returns the sum: all of it.", None),
         ("", None),
     ],
 )
-def test_a_result_in_other_words(docstring: str, returned: DocumentedResult | None) -> None:
+def test_a_result_in_other_words(docstring: str, returned: Entry | None) -> None:
     assert parse_sections(docstring).returns == returned
 
 
 @pytest.mark.parametrize("text", ["a\r\n\r\nArgs:\r\n\tx (int): one\r\n", "a\n\n\tArgs:\n\t\tx (int): one\n"])
 def test_tabs_and_carriage_returns(text: str) -> None:
-    assert parse_sections(text).params == (DocumentedParameter(name="x", type="int", text="one", line=4),)
+    assert parse_sections(text).params == (Entry(name="x", type="int", text="one", line=4),)
 
 
 @pytest.mark.parametrize(
