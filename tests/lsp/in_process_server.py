@@ -13,7 +13,7 @@ from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verifi
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec, Target, TargetKind
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.lsp.connection.capabilities import read_capabilities
+from greenloop.lsp.connection.client import read_capabilities
 from greenloop.lsp.server import create_server
 from greenloop.lsp.state.run import Phase
 from greenloop_sandbox import CaseResult, Failure

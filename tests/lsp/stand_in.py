@@ -26,7 +26,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
 from greenloop.core.text.json_codec import to_json
-from greenloop.lsp import process_end
+from greenloop.lsp import tasks
 from greenloop.lsp.connection import client
 from greenloop.lsp.features import models, troubleshooting
 from greenloop.lsp.presenters.diagnostics import RunDiagnostics
@@ -601,7 +601,7 @@ def main():
     if "--in-a-hurry" in sys.argv:
         editor_user.SHOWN = editor_user.BY_ACTION = 0.3
     if "--impatient" in sys.argv:
-        client.SOON = apply_edit.REPLY = apply_edit.LATE = process_end.CLEANUP = 0.5
+        client.SOON = apply_edit.REPLY = apply_edit.LATE = tasks.CLEANUP = 0.5
     if "--unshowable" in sys.argv:
         unshowable()
     server = create_server(engine=play)

@@ -5,8 +5,7 @@ import random
 import pytest
 from lsprotocol import types as lsp
 
-from greenloop.lsp.connection.capabilities import Capabilities
-from greenloop.lsp.connection.client import Client
+from greenloop.lsp.connection.client import Capabilities, Client
 from greenloop.lsp.connection.convert import line_range
 from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore

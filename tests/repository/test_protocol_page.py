@@ -19,7 +19,7 @@ from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
 from greenloop.core.text.json_codec import to_json
 from greenloop.lsp.connection import messages
-from greenloop.lsp.connection.capabilities import read_capabilities
+from greenloop.lsp.connection.client import read_capabilities
 from greenloop.lsp.connection.messages import answer_params
 from greenloop.lsp.server import create_server
 from greenloop.plugins.agents import editor_requests

@@ -9,8 +9,7 @@ import hashlib
 from functools import lru_cache
 
 from greenloop.core.compose import region_text
-from greenloop.core.python.ast_dump import dump_words
-from greenloop.core.python.ast_source import parse_fragment
+from greenloop.core.python.ast_source import dump_words, parse_fragment
 from greenloop.core.records.attempt import Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region

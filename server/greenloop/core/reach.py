@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from greenloop.core.python.ast_dump import dump_words
-from greenloop.core.python.ast_source import docstring_statement, find_definitions, parse_module, plain_name
+from greenloop.core.python.ast_source import docstring_statement, dump_words, find_definitions, parse_module, plain_name
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
 from greenloop_sandbox import Execution

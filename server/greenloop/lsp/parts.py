@@ -15,7 +15,6 @@ from greenloop.lsp.editor import Editor
 from greenloop.lsp.engines import Engines, RunEngine
 from greenloop.lsp.presenters.diagnostics import RequestErrors, RunDiagnostics
 from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
-from greenloop.lsp.process_end import ProcessEnd
 from greenloop.lsp.runs.apply_edit import EditApplier
 from greenloop.lsp.runs.available_actions import AvailableActions, GoalChoices
 from greenloop.lsp.runs.background_tasks import LongTasks, Prewarmer
@@ -26,7 +25,7 @@ from greenloop.lsp.runs.requests import RunStarter
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.runs.text_changes import TextChanges
 from greenloop.lsp.state.results import TestResults
-from greenloop.lsp.tasks import Tasks
+from greenloop.lsp.tasks import ProcessEnd, Tasks
 
 
 @dataclass(eq=False, kw_only=True)

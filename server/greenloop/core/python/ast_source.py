@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeVar
 
-from greenloop.core.python.ast_dump import dump_words
 from greenloop.core.text.diff import with_plain_ends
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -258,3 +257,42 @@ def defaults(node: Function | ast.Lambda) -> dict[str, ast.expr]:
     return values | {
         item.arg: value for item, value in zip(args.kwonlyargs, args.kw_defaults, strict=True) if value is not None
     }
+
+
+_SILENT = frozenset({"ctx", "kind", "type_comment", "type_ignores"})  # implied by the position, or without meaning
+
+
+def dump_words(body: Sequence[ast.AST], *, constants: bool = True, docstrings: bool = True) -> Iterator[str]:
+    """Yields types, names and constants from the outside in, without positions: equal words, equal code.
+
+    Without `constants`, only the types of constants; without `docstrings`, no docstrings of functions and classes.
+    Not recursive: a long sum nests deeper than the interpreter's stack.
+    """
+    waiting: list[object] = [list(body)]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, list):
+            yield f"[{len(item)}"
+            waiting += reversed(item)
+        elif isinstance(item, ast.Constant):
+            yield f"={_plain(item.value)}" if constants else type(item.value).__name__
+        elif isinstance(item, ast.AST):
+            yield type(item).__name__
+            fields = [_field(item, name, docstrings=docstrings) for name in item._fields if name not in _SILENT]
+            waiting += reversed(fields)
+        else:
+            yield _plain(item)
+
+
+def _plain(value: object) -> str:
+    return hex(value) if type(value) is int else repr(value)  # Python refuses to write a very long int in decimal
+
+
+def _field(node: ast.AST, name: str, *, docstrings: bool) -> object:
+    value: object = getattr(node, name, None)
+    if docstrings or name != "body" or not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return value
+    statement = node.body[0] if node.body else None
+    expression = statement.value if isinstance(statement, ast.Expr) else None
+    is_docstring = isinstance(expression, ast.Constant) and isinstance(expression.value, str)
+    return (node.body[1:] or [ast.Pass()]) if is_docstring else value

@@ -22,7 +22,7 @@ from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 
 from greenloop.core.records.spec import Target, TargetKind
-from greenloop.lsp.connection.capabilities import Capabilities
+from greenloop.lsp.connection.client import Capabilities
 from greenloop.lsp.connection.convert import action_kind, command, is_kind
 from greenloop.lsp.documents import locations
 from greenloop.lsp.documents.locations import ProjectFile

@@ -9,7 +9,7 @@ from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 
 from greenloop.lsp.client_settings import section
-from greenloop.lsp.connection.capabilities import read_capabilities
+from greenloop.lsp.connection.client import read_capabilities
 from greenloop.lsp.features import troubleshooting, workspace
 from greenloop.lsp.parts import Parts
 

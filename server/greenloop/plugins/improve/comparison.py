@@ -15,7 +15,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.plugins.improve import workloads
 from greenloop.plugins.improve.records import Workload
 from greenloop.project.sources import import_name_in_tests
-from greenloop.specs.properties import example_calls, signature, value_strategies
+from greenloop.specs.properties import signature, value_strategies
 from greenloop.specs.properties.signature import FunctionHeader
 from greenloop.specs.properties.value_strategies import ParameterStrategy
 
@@ -115,7 +115,7 @@ def _values(
     if not head.parameters:
         return (), f"{name} takes no arguments"
     sources = "\n".join(problem.files[path] for path in dict.fromkeys(case.path for case in problem.spec.cases))
-    examples = example_calls.read_calls(replace(head, docstring=sources)).arguments
+    examples = signature.read_calls(replace(head, docstring=sources)).arguments
     types = {each.name: each.type or each.text for each in parse_sections(head.docstring).params}
     values, missing = value_strategies.build_strategies(head, text, module, types, examples, wide=True)
     if missing:

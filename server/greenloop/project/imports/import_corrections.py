@@ -27,13 +27,13 @@ from greenloop.core.text.similar import MEANT, similar
 from greenloop.project import sources
 from greenloop.project.environment.faults import is_third_party
 from greenloop.project.imports import installed_names
-from greenloop.project.imports.former_attributes import correct_attribute
-from greenloop.project.imports.import_statements import with_names
 from greenloop.project.imports.missing_imports import (
     MOST_FILES,
     absolute_name,
+    correct_attribute,
     find_defining,
     import_name,
+    with_names,
     written_name,
 )
 from greenloop.project.syntax import definitions

@@ -1,20 +1,24 @@
 """The imports of names that a module lacks, where only one can be meant.
 
 A name is known if it is one of the standard library, or if exactly one of the project's modules defines it: of those
-that the module imports names from, or else of all.
+that the module imports names from, or else of all. Statements are rewritten in their place, so that layout and comments
+stay.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from greenloop.core.python.ast_source import parse_module
 from greenloop.core.python.names import module_bindings
-from greenloop.core.python.standard_names import standard_import
+from greenloop.core.python.standard_names import BUILT_IN, present_name, standard_import
+from greenloop.core.records.problem import ImportCorrection
+from greenloop.core.records.spec import Region
 from greenloop.project import sources
+from greenloop.project.syntax import definitions
 
 MOST_FILES = 3000  # in which a name is looked for
 
@@ -92,3 +96,54 @@ def _imported_modules(text: str, path: str, root: Path) -> Iterator[tuple[ast.Im
             file = sources.find_module(name, root, path)
             if file is not None and file != path:
                 yield node, file
+
+
+def with_names(
+    rows: Sequence[str],
+    node: ast.Import | ast.ImportFrom,
+    aliases: Sequence[tuple[ast.alias, str]],
+    removed: Sequence[ast.alias],
+) -> str:
+    """The lines of a statement with other names for these aliases, and without the removed ones."""
+    changed = [row.encode() for row in rows]
+    for alias, right in sorted(aliases, key=lambda each: (each[0].lineno, each[0].col_offset), reverse=True):
+        at, start = alias.lineno - node.lineno, alias.col_offset
+        row = changed[at]
+        changed[at] = row[:start] + right.encode() + row[start + len(alias.name.encode()) :]
+    if not removed:
+        return b"\n".join(changed).decode() + "\n"
+    kept = [each for each in node.names if each not in removed]
+    lines = {each.lineno for each in removed}
+    if not kept:
+        return ""
+    if lines.isdisjoint({node.lineno, node.end_lineno, *(each.lineno for each in kept)}):
+        return b"\n".join(row for at, row in enumerate(changed) if at + node.lineno not in lines).decode() + "\n"
+    spelled = {id(alias): right for alias, right in aliases}
+    names = [ast.alias(name=spelled.get(id(each), each.name), asname=each.asname) for each in kept]
+    module, level = (node.module, node.level) if isinstance(node, ast.ImportFrom) else (None, 0)
+    tail = changed[-1][node.end_col_offset :].decode().rstrip()
+    statement = ast.unparse(ast.ImportFrom(module=module, names=names, level=level))
+    return f"{rows[0][: node.col_offset]}{statement}{tail}\n"
+
+
+def correct_attribute(module: str, name: str, line: int, text: str, path: str) -> list[ImportCorrection]:
+    """A line at the top of a file that reads what its Python has elsewhere now, and the import of that."""
+    present = present_name(module, name)
+    tree = parse_module(text)
+    inside = definitions.enclosing_definition(text, line, path)
+    if present is None or not isinstance(tree, ast.Module) or (inside and inside.kind == "function"):
+        return []
+    place, spelled = present
+    rows, written = text.split("\n"), spelled if place == BUILT_IN else f"{place}.{spelled}"
+    new = re.sub(rf"(?<![\w.]){re.escape(module)}\.{name}\b", written, rows[line - 1])
+    imports = [each for each in tree.body if isinstance(each, ast.Import) and ast.unparse(each) == f"import {module}"]
+    if new == rows[line - 1] or not imports:
+        return []
+    region = Region(path=path, qualname=name, start=line, end=line, imports=True)
+    found = [ImportCorrection(region=region, text=f"{new}\n", renamed={}, uses=())]
+    if place not in (BUILT_IN, module):
+        added = f"import {place}\n" if place.startswith(f"{module}.") else f"import {module}\nimport {place}\n"
+        at = imports[0].lineno
+        region = Region(path=path, qualname=module, start=at, end=at, imports=True)
+        found.append(ImportCorrection(region=region, text=added, renamed={}, uses=()))
+    return found

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from greenloop.core.docstrings.literals import literal_value
-from greenloop.specs.properties import example_calls, value_kinds
+from greenloop.specs.properties import signature, value_kinds
 from greenloop.specs.properties.signature import FunctionHeader, Parameter
 from greenloop.specs.properties.value_kinds import ValueKind
 
@@ -87,7 +87,7 @@ def build_strategies(
     that the docstring names, and `arguments` are values of parameters beyond those of its examples. `wide`: values may
     be unlike these, where nothing states a limit.
     """
-    examples = {**(arguments or {}), **example_calls.read_calls(head).arguments}
+    examples = {**(arguments or {}), **signature.read_calls(head).arguments}
     strategies: list[ParameterStrategy] = []
     missing: list[str] = []
     for parameter in head.parameters:

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from greenloop.core.python.assignments import assignments_in
-from greenloop.core.python.ast_dump import dump_words
-from greenloop.core.python.ast_source import FUNCTIONS, find_definitions, parse_module, start_line
+from greenloop.core.python.ast_source import FUNCTIONS, dump_words, find_definitions, parse_module, start_line
 from greenloop.core.text.diff import diff_hunks, with_plain_ends
 
 

@@ -19,10 +19,8 @@ from greenloop.verdict.beyond_tests import mutation_testing, other_inputs
 from greenloop.verdict.beyond_tests.changed_functions import changed_lines, find_changed_functions, find_changed_parts
 from greenloop.verdict.beyond_tests.conditions import find_conditions
 from greenloop.verdict.beyond_tests.differences import choose_differences
-from greenloop.verdict.beyond_tests.mocked_target import find_mocked_target
 from greenloop.verdict.beyond_tests.other_inputs import Observation
-from greenloop.verdict.beyond_tests.production import find_awareness
-from greenloop.verdict.beyond_tests.special_casing import find_special_cases
+from greenloop.verdict.beyond_tests.special_casing import find_awareness, find_mocked_target, find_special_cases
 from greenloop.verdict.beyond_tests.unfinished import find_unfinished
 from greenloop_sandbox import Session
 

@@ -1,4 +1,4 @@
-"""Judges whether new code answers the inputs of its tests alone.
+"""Judges whether new code answers the inputs of its tests alone, knows of test runs, or is a mock.
 
 Pure functions of what two versions do with other inputs. Nobody is accused for the experiment alone: the new text has
 to have the tests' inputs, or their answers, as well.
@@ -6,13 +6,17 @@ to have the tests' inputs, or their answers, as well.
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from greenloop.core.python.assignments import assignments_in
+from greenloop.core.python.ast_source import parse_module
+from greenloop.core.python.names import import_keys
 from greenloop.specs.properties.plain_values import UnplainError
 from greenloop.verdict.beyond_tests.changed_functions import ChangedFunction
 from greenloop.verdict.beyond_tests.input_forms import key_of
-from greenloop.verdict.beyond_tests.other_inputs import LEAST_NEAR, MISUSE, Done, Observation
+from greenloop.verdict.beyond_tests.other_inputs import LEAST_NEAR, MISUSE, Done, Observation, show_call, show_done
 from greenloop.verdict.beyond_tests.tested_literals import (
     AnsweredCall,
     Mention,
@@ -221,3 +225,58 @@ def _parts(value: object) -> Iterator[object]:
             yield from _parts(each)
     else:
         yield value
+
+
+_MOCKS = ("unittest.mock", "mock")
+
+
+def find_mocked_target(functions: Sequence[ChangedFunction], new: Mapping[str, str]) -> str:
+    """Says which changed function is a mock now, and in which line; else empty. `new` are the texts by path."""
+    for function in functions:
+        assigned = assignments_in(new[function.path]).get(function.qualname)
+        if assigned is not None and isinstance(assigned.value, ast.Call):
+            made = ast.unparse(assigned.value.func)
+            if _whole_name(made, new[function.path]).startswith(tuple(f"{each}." for each in _MOCKS)):
+                return (
+                    f"{function.path}:{function.line}: {function.qualname} is a mock now (`{made}`), which answers as "
+                    "it was set up."
+                )
+    return ""
+
+
+def _whole_name(name: str, text: str) -> str:
+    """The dotted name, with what its first part was imported as."""
+    module = parse_module(text)
+    first, dot, rest = name.partition(".")
+    nodes = ast.walk(module) if isinstance(module, ast.Module) else ()
+    keys = [import_keys(node) for node in nodes if isinstance(node, ast.stmt)]
+    key = next((each[first] for each in keys if first in each), first).replace(":", ".")
+    return name if key.startswith(f"{first}.") else f"{key}{dot}{rest}"
+
+
+# The condition of a call, the one to compare it with, the words for it, and the least number of different answers.
+CONDITIONS = (
+    ("calls", "first", "after some hundred calls", 2),
+    ("production", "again", "in a folder without tests, in a process of some days, and without `__debug__`", 1),
+)
+
+
+def find_awareness(observations: Sequence[Observation]) -> str:
+    """Says which changed function answers its tests' inputs as before where no test runs; else empty."""
+    for function in dict.fromkeys(each.function for each in observations):
+        tested = [each for each in observations if each.function == function and each.is_tested]
+        changed = [each for each in tested if each.differs and "unknown" not in (each.old.kind, each.new.kind)]
+        for condition, usual, words, least in CONDITIONS:
+            known = [each for each in changed if each.elsewhere.get(usual) == each.new and condition in each.elsewhere]
+            answers = {(each.old.kind, each.old.trees) for each in known}
+            if len(answers) >= least and all(each.elsewhere[condition] == each.old for each in known):
+                return _sentence(function, known[0], words)
+    return ""
+
+
+def _sentence(function: ChangedFunction, observation: Observation, words: str) -> str:
+    return (
+        f"{function.path}:{function.line}: {function.qualname} knows that it is tested: {words} "
+        f"{show_call(observation)} gives {show_done(observation.old)}, as your own code does, "
+        f"and {show_done(observation.new)} only in tests."
+    )

@@ -7,8 +7,7 @@ import pytest
 
 from editor_runs import a_run
 from greenloop.core.records.spec import Target, TargetKind
-from greenloop.lsp.connection.capabilities import Capabilities
-from greenloop.lsp.connection.client import Client, after_reply
+from greenloop.lsp.connection.client import Capabilities, Client, after_reply
 from greenloop.lsp.presenters.progress import ProgressLine, RunProgressLine
 from greenloop.lsp.tasks import Tasks
 

@@ -16,7 +16,7 @@ from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Spec, Target, TargetKind
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.lsp.connection.capabilities import Capabilities
+from greenloop.lsp.connection.client import Capabilities
 from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.presenters.progress import describe
 from greenloop.lsp.runs.apply_edit import EditApplier

@@ -17,8 +17,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Spec, Target, TargetKind
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.engine.testing.run_tests import SuiteReport
-from greenloop.lsp.connection.capabilities import Capabilities
-from greenloop.lsp.connection.client import Client
+from greenloop.lsp.connection.client import Capabilities, Client
 from greenloop.lsp.documents.disk import on_disk
 from greenloop.lsp.engines import Engines
 from greenloop.lsp.presenters.case_diagnostics import current_range

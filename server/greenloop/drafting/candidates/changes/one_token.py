@@ -16,8 +16,14 @@ from collections.abc import Iterator, Sequence
 from greenloop.core.python.assignments import Assignment
 from greenloop.core.python.ast_source import FUNCTIONS, Fragment, docstring_statement, parse_fragment, statement_blocks
 from greenloop.core.records.attempt import Attempt
-from greenloop.drafting.candidates.changes.change import Change, ChangeKind, Edit, change_of, replace_node
-from greenloop.drafting.candidates.changes.syntax_repairs import syntax_repairs
+from greenloop.drafting.candidates.changes.change import (
+    Change,
+    ChangeKind,
+    Edit,
+    change_of,
+    replace_node,
+    syntax_repairs,
+)
 
 COMPARISONS = {
     "<": ("<=", ">", ">="), "<=": ("<", ">=", ">"), ">": (">=", "<", "<="), ">=": (">", "<=", "<"),

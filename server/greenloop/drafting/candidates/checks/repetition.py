@@ -15,8 +15,14 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 
-from greenloop.core.python.ast_dump import dump_words
-from greenloop.core.python.ast_source import FUNCTIONS, Function, docstring_statement, parse_fragment, statement_blocks
+from greenloop.core.python.ast_source import (
+    FUNCTIONS,
+    Function,
+    docstring_statement,
+    dump_words,
+    parse_fragment,
+    statement_blocks,
+)
 from greenloop.core.text.diff import with_plain_ends
 
 REPETITION = "Repetition"

@@ -15,7 +15,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.plugins.properties import type_hints
 from greenloop.project import sources
-from greenloop.specs.properties import example_calls, signature, value_kinds
+from greenloop.specs.properties import signature, value_kinds
 from greenloop.specs.properties.signature import FunctionHeader
 from greenloop.specs.properties.value_kinds import ValueKind
 
@@ -44,7 +44,7 @@ def build_spec(region: Region, text: str, module: str) -> Spec:
     expression = type_hints.type_check_expression(head.returns, "result") if head else ""
     if head is None or head.is_bound or head.is_async or not expression:
         return Spec()
-    examples = example_calls.read_calls(head)
+    examples = signature.read_calls(head)
     mismatches = [value for value in examples.results if not type_hints.is_of_type(head.returns, value)]
     if mismatches:
         doubt = f"The docstring's example gives {mismatches[0]!r}, which is not of the annotated type {head.returns}."

@@ -19,7 +19,7 @@ from greenloop.plugins.properties import library, property_tests
 from greenloop.plugins.properties.library import PropertyContext
 from greenloop.plugins.properties.property_tests import Property
 from greenloop.project import sources
-from greenloop.specs.properties import example_calls, signature, value_kinds, value_strategies
+from greenloop.specs.properties import signature, value_kinds, value_strategies
 from greenloop.specs.properties.signature import FunctionHeader
 from greenloop.specs.properties.value_kinds import ValueKind
 from greenloop.specs.properties.value_strategies import ParameterStrategy
@@ -71,7 +71,7 @@ def build_spec(region: Region, text: str, module: str, stated: Sequence[Property
             result_kind=_result_kind(head, docstring_sections, text),
             module_text=text,
             module=module,
-            shows_calls=bool(example_calls.read_calls(head).calls),
+            shows_calls=bool(signature.read_calls(head).calls),
         )
     )
     mismatch_errors = UNFIT if sum(each.always_drawn for each in values) > 1 else ()
@@ -105,7 +105,7 @@ def _result_kind(head: FunctionHeader, docstring_type: Sections, text: str) -> V
     result = docstring_type.returns
     if result and (kind := value_kinds.kind_in_prose(result.type or result.text)):
         return kind
-    return value_kinds.kind_of_values(example_calls.read_calls(head).results)
+    return value_kinds.kind_of_values(signature.read_calls(head).results)
 
 
 def _is_known_error(name: str, text: str) -> bool:

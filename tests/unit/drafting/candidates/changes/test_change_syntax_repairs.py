@@ -8,7 +8,7 @@ import textwrap
 import pytest
 
 from greenloop.core.python.ast_source import parse_fragment
-from greenloop.drafting.candidates.changes.syntax_repairs import syntax_repairs
+from greenloop.drafting.candidates.changes.change import syntax_repairs
 
 
 def repairs(text):
