@@ -1,4 +1,4 @@
-"""Reads checks in prose: `assert` lines, comparisons, IPython cells, `Input:`/`Output:`.
+"""Reads checks in prose: `assert` lines and comparisons.
 
 A statement counts when it parses, calls the function under test, and uses no unknown name. Assignments above it in the
 same block are included where it needs them.
@@ -10,7 +10,6 @@ import ast
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from textwrap import dedent
 
 from greenloop.core import generated_tests
@@ -19,8 +18,6 @@ from greenloop.core.docstrings.call_lines import (
     DocumentedFunction,
     Requirement,
     find_plain_call,
-    header_parameters,
-    make_requirement,
 )
 from greenloop.core.docstrings.equations import is_governed
 from greenloop.core.python.ast_source import parse_module
@@ -28,14 +25,8 @@ from greenloop.core.python.ast_source import parse_module
 ROWS = 8  # maximum of one statement
 BLOCK = 30  # rows above a statement that may belong to it
 _STARTS = re.compile(r"[\s\-*\u2022>]*`*(?=(?:assert\b|with\s+(?:pytest\.)?raises\())")
-_CELL = re.compile(r"\s*In \[\d+\]: (?P<code>.+)$")
-_OUT = re.compile(r"\s*Out\[\d+\]: (?P<value>.+)$")
 _BULLET = r"[\s\-*\u2022>]*(?:\d+[.)]\s+)?"
 _ROW = re.compile(rf"{_BULLET}(?:\w*\s?examples?:|e\.g\.,?)?[\s`]*(?P<code>\S.*?)[`\s.,;]*$", re.IGNORECASE)
-_WHICH = r"(?:sample |example |expected )?"
-_INPUT = re.compile(rf"[\s\-*`]*{_WHICH}input\s*\d*\s*[:=]\**\s*(?P<value>.+?)[`\s]*$", re.IGNORECASE)
-_OUTPUT = re.compile(rf"[\s\-*`]*{_WHICH}output\s*\d*\s*[:=]\**\s*(?P<value>.+?)[`\s.]*$", re.IGNORECASE)
-_BOTH = re.compile(rf"(?P<input>.*?\S)\s*(?:->|=>|,|;|\s)\s*(?P<output>{_WHICH}output\s*:.*)$", re.IGNORECASE)
 _RAISES = re.compile(r"\bwith raises\(")
 _PLAIN = (ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom, ast.Assert)
 
@@ -130,54 +121,3 @@ def find_comparisons(rows: Sequence[str], subject: DocumentedFunction) -> Iterat
         ):
             code = f"assert {ast.unparse(node)}"
             yield _requirement_from_code(at, code, code, subject)
-
-
-def find_notebook_cells(rows: Sequence[str], subject: DocumentedFunction) -> Iterator[Requirement]:
-    """Yields `In [1]: f(2)` with `Out[1]: 4` below it."""
-    for at, (input_row, output_row) in enumerate(pairwise(rows)):
-        code, value = _CELL.match(input_row), _OUT.match(output_row)
-        if code and value:
-            yield from _requirement_from_call(at, literals.parse_expression(code["code"]), value["value"], subject)
-
-
-def find_input_output_pairs(rows: Sequence[str], subject: DocumentedFunction, header: str) -> Iterator[Requirement]:
-    """Yields `Input: 3` with `Output: 9` after or below it, where the parameters are unambiguous."""
-    parameters = header_parameters(header)
-    if parameters is None or parameters.vararg or parameters.kwarg or subject.method:
-        return
-    positional = [*parameters.posonlyargs, *parameters.args]
-    for at, row in enumerate(rows):
-        both = _BOTH.match(row)
-        input_match = _INPUT.match(both["input"] if both else row)
-        below = next((next_row for next_row in rows[at + 1 : at + 3] if next_row.strip()), "")
-        output_match = _OUTPUT.match(both["output"] if both else below)
-        if input_match is None or output_match is None or is_governed(rows, at):
-            continue
-        call = _parse_call(
-            input_match["value"],
-            subject.name,
-            [item.arg for item in positional],
-            len(positional) - len(parameters.defaults),
-        )
-        yield from _requirement_from_call(at, call, output_match["value"], subject)
-
-
-def _parse_call(arguments: str, name: str, places: Sequence[str], needed: int) -> ast.expr | None:
-    keyword_call = literals.parse_expression(f"{name}({arguments})")
-    if isinstance(keyword_call, ast.Call) and keyword_call.keywords and not keyword_call.args:
-        keyword_names = {key.arg for key in keyword_call.keywords}
-        return keyword_call if keyword_names <= set(places) and keyword_names >= set(places[:needed]) else None
-    value = literals.parse_expression(arguments)
-    if value is None or needed != 1 or isinstance(value, ast.Tuple):
-        return None  # `3, 4` may be two arguments or one tuple
-    return literals.parse_expression(f"{name}({arguments})")
-
-
-def _requirement_from_call(
-    row: int, call: ast.expr | None, written: str, subject: DocumentedFunction
-) -> Iterator[Requirement]:
-    value = literals.parse_expression(written)
-    if value is None or not literals.is_value(value):
-        return
-    if (literal := find_plain_call(call, subject)) is not None:
-        yield make_requirement(row, literal, written, "")

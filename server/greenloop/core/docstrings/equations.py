@@ -62,9 +62,6 @@ _RAISES = re.compile(
     r"(?::\w+(?::\w+)?:)?[`~]*(?P<name>[A-Za-z_][\w.]*\w)"
 )
 _NEXT_LITERAL = re.compile(r"\s*[`]*(?:[-+]?[\d.]|['\"\[{(]|True\b|False\b|None\b)")
-_GIVEN = re.compile(
-    r"(?:^|\b(?:e\.g\.|for example|for instance|such as|like|as in|example)[,:]?)[\s`(]*$", re.IGNORECASE
-)
 _STOP = re.compile(r"\s+(?:and|because|since|but|while|whereas|--|\u2013|\u2014)(?=\s)|\s+\(")
 
 
@@ -84,15 +81,6 @@ def find_equations(rows: Sequence[str], subject: DocumentedFunction) -> Iterator
             continue
         read_end, expected, raises = reading
         yield make_requirement(row, node, expected, raises)
-
-
-def find_raising_call(text: str, subject: DocumentedFunction) -> ast.Call | None:
-    """The call that an entry of a `Raises` section has as its example (`ValueError: e.g. f(-1)`)."""
-    for start, end, node in _find_calls(text, subject):
-        is_example = _GIVEN.search(text[:start]) and re.fullmatch(r"[`)]*(?:[.,;)].*)?", text[end:])
-        if is_example and is_literal(node, subject):
-            return node
-    return None
 
 
 def _find_calls(text: str, subject: DocumentedFunction) -> Iterator[tuple[int, int, ast.Call]]:

@@ -8,31 +8,19 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from greenloop.core.docstrings import literals
-from greenloop.core.docstrings.assert_lines import (
-    find_asserts,
-    find_comparisons,
-    find_input_output_pairs,
-    find_notebook_cells,
-)
-from greenloop.core.docstrings.call_lines import (
-    DocumentedFunction,
-    Requirement,
-    find_plain_call,
-    is_call_allowed,
-    make_requirement,
-)
+from greenloop.core.docstrings.assert_lines import find_asserts, find_comparisons
+from greenloop.core.docstrings.call_lines import DocumentedFunction, Requirement, find_plain_call, is_call_allowed
 from greenloop.core.docstrings.documentation import Documentation, read_examples
-from greenloop.core.docstrings.equations import find_equations, find_raising_call
+from greenloop.core.docstrings.equations import find_equations
 from greenloop.core.docstrings.sections import MOST, parse_sections
 
 CHECKS = 100  # maximum from one docstring
 _LAZY = re.compile(r"\b(?:generators?|lazily|iterator)\b|->\s*(?:\w+\s*\.\s*)*(?:Async)?(?:Iterator|Generator)\b")
 _ELSEWHERE = re.compile(r"\bin[- ]?place\b|^\s*(?:prints?|writes?|outputs?|logs?)\b", re.IGNORECASE)
-_READS = re.compile(r"\bstd(?:in|out)\b|\bprint(?:s|ed|ing)?\b|\breads?\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,28 +107,9 @@ def _find_requirements(
         if documented.docstring is not None and not index:
             for row, statement in _doctests(rows, subject):
                 yield block.lines[row], statement, False
-        for statement in _find_in_block(
-            rows, subject, documented.header, prose=has_prose, is_quiet=not _READS.search(text)
-        ):
+        finders = (find_asserts, find_comparisons, *([find_equations] if has_prose else []))
+        for statement in (each for find in finders for each in find(rows, subject)):
             yield block.lines[statement.row], statement, True
-    if has_prose and documented.docstring is not None:
-        for entry in parse_sections(text).raises:
-            call = find_raising_call(entry.text, subject)
-            if call is not None and entry.name in literals.EXCEPTIONS | subject.exceptions:
-                rows_below = documented.blocks[0].rows[entry.line - 1 :]
-                row = entry.line - 1 + next((offset for offset, row in enumerate(rows_below) if subject.name in row), 0)
-                yield documented.blocks[0].lines[row], make_requirement(row, call, "", entry.name), True
-
-
-def _find_in_block(
-    rows: Sequence[str], subject: DocumentedFunction, header: str, *, prose: bool, is_quiet: bool
-) -> Iterator[Requirement]:
-    yield from find_asserts(rows, subject)
-    yield from find_comparisons(rows, subject)
-    if prose:
-        yield from find_equations(rows, subject)
-        yield from find_notebook_cells(rows, subject)
-        yield from find_input_output_pairs(rows, subject, header) if is_quiet else ()
 
 
 def _doctests(rows: list[str], subject: DocumentedFunction) -> Iterator[tuple[int, Requirement]]:
