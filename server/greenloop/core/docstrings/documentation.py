@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from greenloop.core.docstrings.sections import MOST, dedent_rows
-from greenloop.core.python.ast_source import parse_module
+from greenloop.core.python.ast_source import find_definitions, statements_of
 from greenloop.core.python.stubs import is_unwritten
 from greenloop.core.text.diff import with_plain_ends
 
@@ -73,20 +73,11 @@ def read_examples(docstring: str) -> list[doctest.Example] | None:
 
 
 def doctests_in(text: str) -> dict[str, list[tuple[str, str]]]:
-    """(source, expected text) of each `>>>` example in a module, by the qualified name of whose docstring has it."""
-    found: dict[str, list[tuple[str, str]]] = {}
-
-    def walk(node: ast.AST, name: str) -> None:
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            examples = read_examples(ast.get_docstring(node) or "") or []
-            found.update({name: [(each.source, each.want) for each in examples]} if examples else {})
-        for child in ast.iter_child_nodes(node):
-            walk(child, f"{name}.{child.name}" if hasattr(child, "name") else name)
-
-    module = parse_module(text)
-    if not isinstance(module, SyntaxError):
-        walk(module, "")
-    return found
+    """(source, expected text) of each `>>>` example in code, by the qualified name of whose docstring has it."""
+    body = statements_of(text)
+    documented = [("", ast.Module(body=[*body], type_ignores=[])), *find_definitions(body)]
+    examples = {name: read_examples(ast.get_docstring(node) or "") for name, node in documented}
+    return {name: [(each.source, each.want) for each in found] for name, found in examples.items() if found}
 
 
 def _read_opening(region: str) -> tuple[str, str | None, int, int]:

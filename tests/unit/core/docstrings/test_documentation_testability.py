@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.docstrings.documentation import find_untestable_effects, why_unusable
+from greenloop.core.docstrings.documentation import doctests_in, find_untestable_effects, why_unusable
 
 NOTHING = [
     ("f", None),
@@ -91,3 +91,8 @@ def test_the_network_sentence_says_why_nothing_can_verify_it():
 def test_nasty_text_is_read_in_bounded_time(docstring):
     assert len(find_untestable_effects("def f(x", docstring)) <= 2
     why_unusable("f", docstring)
+
+
+def test_examples_of_deeply_nested_code_are_found():
+    text = f'def f():\n    """\n    >>> f()\n    4\n    """\n    return {"+".join(["1"] * 2000)}\n'
+    assert doctests_in(text) == {"f": [("f()\n", "4\n")]}

@@ -7,7 +7,6 @@ literals are left out.
 from __future__ import annotations
 
 import ast
-import doctest
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from greenloop.core.compose import region_text
+from greenloop.core.docstrings.documentation import doctests_in
 from greenloop.core.generated_tests import Equation, parse_equation
 from greenloop.core.python.ast_source import (
     FUNCTIONS,
@@ -92,20 +92,9 @@ def _example(item: Equation, name: str) -> ShownExample | None:
 @lru_cache(maxsize=16)
 def _docstring_examples(text: str) -> tuple[Equation, ...]:
     """The `>>>` examples of a definition that show a value."""
-    equations: list[Equation] = []
-    for _name, node in find_definitions(statements_of(text)):
-        if (statement := docstring_statement(node)) is None:
-            continue
-        assert isinstance(statement.value, ast.Constant)
-        try:
-            doctest_examples = doctest.DocTestParser().get_examples(str(statement.value.value))
-        except ValueError:
-            continue
-        lines = [
-            f"assert {each.source.strip()} == {each.want.strip()}" for each in doctest_examples if each.want.strip()
-        ]
-        equations += filter(None, map(parse_equation, lines))
-    return tuple(equations)
+    listed = (each for examples in doctests_in(text).values() for each in examples)
+    lines = [f"assert {source.strip()} == {want.strip()}" for source, want in listed if want.strip()]
+    return tuple(filter(None, map(parse_equation, lines)))
 
 
 def docstring_prose(text: str) -> str:
