@@ -152,6 +152,7 @@ async def test_the_page_has_everything_and_is_read_only(editor, tmp_path):
         "draft by `play`: 400 tokens (370 read, 30 written), $0.0000, model 1.0 s, tests 0.1 s.",
         "+    return x * 3",
         ">       assert double(5) == 10",
+        "Explanation:",
         "Feedback to the model:",
         "Model's answer:",
     ):

@@ -309,17 +309,6 @@ async def test_hover_in_plain_text(editor):
     assert "| attempt |" in hover["value"]
 
 
-@pytest.mark.parametrize("missing", [(), ("textDocument.hover",)])
-async def test_hover_shows_why_an_attempt_failed(editor, missing):
-    await editor.start(without(EVERYTHING, *missing), model="play:explained")
-    await editor.call("greenloop/refine", target(editor))
-    value = (await editor.hover())["value"]
-    _before, _title, told = value.partition("Why attempt 1 failed, according to the model:\n\n")
-    assert told.startswith("It multiplies" if missing else "```text\nIt multiplies")
-    assert all(len(row) <= 100 for row in told.partition("Best attempt")[0].splitlines())
-    assert re.search(r"\| 400 +\|", value), "what the critic cost counts"
-
-
 async def test_hover_is_the_same_inside_bodies(editor):
     await editor.start()
     await editor.call("greenloop/refine", target(editor))

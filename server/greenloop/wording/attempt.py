@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from greenloop.core.classify import is_of_workspace
 from greenloop.core.records.attempt import Attempt, Move
@@ -197,31 +197,6 @@ def _row(group: Sequence[Attempt]) -> tuple[str, ...]:
 def _cell(text: str) -> str:
     short = clean_for_display(text).replace("\n", " ").strip()
     return code(short[: CELL - 1] + "…" if len(short) > CELL else short) if short else ""
-
-
-# -- texts of planners ------------------------------------------------------------------------------------------------
-
-
-NOT_USED = "not used"  # the name of an answer that holds no plan, or contradicts the tests
-
-
-def list_artefacts(attempt: Attempt) -> dict[str, str]:
-    """The artefacts in the notes on an attempt, by name; an answer that was not used is among them."""
-    listed: dict[str, str] = {}
-    for note in attempt.notes:
-        artefacts = note.fields.get("artefacts")
-        if not isinstance(artefacts, Mapping):
-            continue
-        listed |= {str(name): str(text) for name, text in artefacts.items() if text}
-        if unparsable := note.fields.get("unparsable"):
-            listed[NOT_USED] = str(unparsable)
-    return listed
-
-
-def artefact_title(attempt: Attempt, name: str) -> str:
-    """A heading such as `Plan:`, or `First divergence of attempt 2:`."""
-    what = "The planner's answer that was not used" if name == NOT_USED else name.capitalize()
-    return f"{what} of attempt {attempt.number}:" if attempt.number else f"{what}:"
 
 
 def first_rows(text: str, most: int) -> str:

@@ -6,11 +6,9 @@ It must not know what the text says.
 from __future__ import annotations
 
 import re
-import textwrap
 
 from greenloop.core.text.redact import clean_for_display
 
-WIDTH = 100  # characters of a line of prose
 STRUCK = r"~~`([^`]*)`~~"
 
 
@@ -37,7 +35,3 @@ def without_markup(text: str) -> str:
             continue
         lines.append(line if fence else re.sub(r"(?:\*\*)?`([^`]*)`(?:\*\*)?", r"\1", re.sub(STRUCK, r"[\1]", line)))
     return "\n".join(lines)
-
-
-def wrap(text: str) -> str:
-    return "\n".join(row for line in clean_for_display(text).split("\n") for row in textwrap.wrap(line, WIDTH))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -11,7 +10,6 @@ from conversation_attempts import BLEMISH, LOOKS, turn
 from fake_engine import AFTER, BEFORE, CASE, attempt, solved, unsolved
 from greenloop.cli.main import main
 from greenloop.core import registry
-from greenloop.core.records.attempt import FeedbackNote
 from greenloop.core.records.model import ModelKind
 from greenloop.core.records.verdict import Status
 from greenloop.engine.history.store import History
@@ -103,19 +101,6 @@ def test_a_result_can_be_written_later_but_not_over_a_change(fake, project, caps
     assert main(["history", "apply", "--yes"]) == 0
     assert main(["history"]) == 0
     assert "written" in capsys.readouterr().out
-
-
-def test_what_a_planner_wrote_is_shown(project, capsys):
-    plan = FeedbackNote(text="", fields={"artefacts": {"plan": "1. take x\x1b[2J\n2. double it"}})
-    divergence = FeedbackNote(text="", fields={"artefacts": {"first divergence": "`result` is 6"}})
-    history = History.open()
-    run = history.start_run(project, CASE, preset="lpw", model="m", sandbox="s")
-    history.save_attempt(run, replace(attempt(0), notes=(plan,)))
-    history.save_attempt(run, replace(attempt(1), notes=(divergence,)))
-    assert main(["history", "show"]) == 0
-    out = capsys.readouterr().out
-    assert "Plan:\n  1. take x\\x1b[2J\n  2. double it\n" in out
-    assert "First divergence of attempt 1:\n  `result` is 6\n" in out
 
 
 def test_the_kind_of_the_model_its_looks_and_notes_are_shown(project, capsys, monkeypatch):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import textwrap
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -25,11 +24,9 @@ from greenloop.core import entry_points, registry
 from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.text.diff import diff_files
-from greenloop.wording.attempt import artefact_title, first_rows, list_artefacts
 from greenloop.wording.model import describe_model
 from greenloop.wording.outcome import VERIFIED_WORDS, measured_rows
 
-ARTEFACT = 20  # maximum lines of one text of a planner
 HOT = 20  # maximum lines before and after a change whose costs are listed
 
 
@@ -122,8 +119,6 @@ def _show(record: StoredRun) -> int:
     console.print()
     outcome, label_cells = _with_cell_labels(record)
     console.print(draw_attempts(record.attempts, label_cells))
-    for text in _artefact_texts(record):
-        console.print(Text(label_cells(render.escape_controls(text))), soft_wrap=True)
     if outcome is None:
         return exit_codes.VERIFIED
     console.print()
@@ -134,15 +129,6 @@ def _show(record: StoredRun) -> int:
     if rows := measured_rows(outcome.evidence.data, HOT):
         console.print(Text("\n".join(map(render.escape_controls, ["", *rows]))), no_wrap=True, overflow="ellipsis")
     return exit_codes.VERIFIED
-
-
-def _artefact_texts(record: StoredRun) -> list[str]:
-    """Returns a planner's texts from before the code and about each attempt, shortened, each below its title."""
-    return [
-        f"\n{artefact_title(attempt, name)}\n{first_rows(textwrap.indent(text, '  '), ARTEFACT)}"
-        for attempt in record.attempts
-        for name, text in list_artefacts(attempt).items()
-    ]
 
 
 def _with_cell_labels(record: StoredRun) -> tuple[Outcome | None, Callable[[str], str]]:

@@ -18,16 +18,15 @@ from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.presenters.notifications import evidence_text
 from greenloop.lsp.state import attempt_texts
 from greenloop.lsp.state.run import Run
-from greenloop.wording.attempt import artefact_title, attempt_table, first_rows, list_artefacts
+from greenloop.wording.attempt import attempt_table
 from greenloop.wording.generated_tests import count_tests, list_item, list_rows
-from greenloop.wording.markup import code, code_block, wrap
+from greenloop.wording.markup import code, code_block
 from greenloop.wording.model import LOOKS, describe_model, describe_questions, list_looks
 from greenloop.wording.notes import describe_withdrawn, list_notes
 from greenloop.wording.outcome import measured_rows, outcome_in_short
 
 DIFF = 40  # maximum lines of a diff in a hover
 TESTS = 20  # maximum tests that a hover lists
-ARTEFACT = 12  # maximum lines of one text of a planner
 HOT = 8  # maximum lines before and after a change whose costs a hover lists
 HEAT = "Cost by line, with the profiler's own:"
 
@@ -36,16 +35,11 @@ _DIFFS: WeakKeyDictionary[Run, dict[int, tuple[object, str]]] = WeakKeyDictionar
 
 
 def markdown(run: Run) -> str:
-    """The hover: state, costs of lines, attempts, looks, plans, diff of the best or shown attempt, origin of tests."""
+    """The hover: state, costs of lines, attempts, looks, diff of the best or shown attempt, origin of tests."""
     costs = [HEAT, code_block(rows, "text")] if (rows := heat(run)) else []
     table = [attempt_table(run.attempts)] if run.attempts or not run.runs_ahead else []
     parts = [f"**{code(title(run))}**", *_estimate(run), *costs, *table, *map(code, _tampering(run))]
     parts += [*describe_asked(run), *list_all_looks(run)]
-    if attempt := _explained_attempt(run):
-        parts.append(f"Why attempt {attempt.number} failed, according to the model:")
-        parts.append(code_block(wrap(explanation(attempt)), "text"))
-    for title_line, text in artefacts(run):
-        parts += [title_line, code_block(text, "text")]
     heading, diff = _change(run)
     parts += [heading, code_block(diff, "diff")] if diff else []
     return "\n\n".join([*parts, *provenance(run), *notes(run), *generated_tests(run)])
@@ -88,24 +82,6 @@ def _cached_diff(run: Run, subject: object, make: Callable[[], str]) -> str:
     return cached[id(subject)][1]
 
 
-def explanation(attempt: Attempt) -> str:
-    """Returns why an attempt failed, as explained by a model; "" where none was asked."""
-    return "\n".join(str(note.fields["explanation"]) for note in attempt.notes if note.fields.get("explanation"))
-
-
-def artefacts(run: Run) -> list[tuple[str, str]]:
-    """Titles and first rows of what a planner wrote: of the plans, and of the newest or the chosen attempt."""
-    about = run.attempts[1:] if run.view.chosen_attempt is None else [run.shown_attempt] if run.shown_attempt else []
-    newest = next((attempt for attempt in reversed(about) if attempt.number and list_artefacts(attempt)), None)
-    shown = [*run.attempts[:1], *([newest] if newest else [])]
-    return [
-        (clean_for_display(artefact_title(attempt, name)), first_rows(wrap(text), ARTEFACT))
-        for attempt in shown
-        for name, text in list_artefacts(attempt).items()
-        if text != explanation(attempt)  # that is shown already
-    ]
-
-
 def title(run: Run) -> str:
     return f"{clean_for_display(run.target.selector)}: {state(run)}"
 
@@ -137,12 +113,6 @@ def _tampering(run: Run) -> list[str]:
         for attempt in run.attempts
         if attempt.verdict.status is Status.TAMPERED
     ]
-
-
-def _explained_attempt(run: Run) -> Attempt | None:
-    """The newest attempt with an explanation, or the attempt that the user chose."""
-    attempts = run.attempts if run.view.chosen_attempt is None else [run.shown_attempt] if run.shown_attempt else []
-    return next((attempt for attempt in reversed(attempts) if explanation(attempt)), None)
 
 
 def _change(run: Run) -> tuple[str, str]:

@@ -30,8 +30,8 @@ from greenloop.lsp.presenters.notifications import evidence_text, name_places
 from greenloop.lsp.state import attempt_texts
 from greenloop.lsp.state.attempt_texts import AttemptText
 from greenloop.lsp.state.run import Run
-from greenloop.wording.attempt import artefact_title, attempt_label, attempt_line, attempt_table, list_artefacts
-from greenloop.wording.markup import code, code_block, wrap
+from greenloop.wording.attempt import attempt_label, attempt_line, attempt_table
+from greenloop.wording.markup import code, code_block
 from greenloop.wording.model import describe_model
 from greenloop.wording.outcome import outcome_in_short
 
@@ -237,12 +237,20 @@ def _attempt(run: Run, attempt: Attempt) -> list[str]:
         parts += ["To clean up:", "\n".join(f"- {code(each)}" for each in attempt.blemishes)]
     if attempt.answer:
         parts += ["Model's answer:", _excerpt(attempt.answer, "text")]
-    if explanation := hover_text.explanation(attempt):
-        parts += ["Explanation by the model:", code_block(wrap(explanation), "text")]
-    for name, text in list_artefacts(attempt).items():
-        parts += [artefact_title(attempt, name), _excerpt(wrap(text), "text")]
+    for name, text in _other_texts(attempt).items():
+        parts += [f"{name.capitalize()}:", _excerpt(text, "text")]
     feedback = "\n\n".join(note.text for note in attempt.notes if note.text.strip())
     return [*parts, "Feedback to the model:", _excerpt(feedback, "text")] if feedback else parts
+
+
+def _other_texts(attempt: Attempt) -> dict[str, str]:
+    """Texts of planners and critics about the attempt, by name: plans, an explanation, an answer that was not used."""
+    found: dict[object, object] = {}
+    for note in attempt.notes:
+        artefacts = note.fields.get("artefacts")
+        found |= artefacts if isinstance(artefacts, Mapping) else {}
+        found |= {name: note.fields.get(name) for name in ("explanation", "unparsable")}
+    return {str(name): str(text) for name, text in found.items() if text}
 
 
 def _tests(heading: str, cases: Sequence[str]) -> list[str]:
