@@ -8,7 +8,7 @@ from pathlib import Path
 
 from greenloop.plugins.embedded import catalogue, hardware
 from greenloop.plugins.embedded.catalogue import EmbeddedModel
-from greenloop.project.settings import EmbeddedSettings
+from greenloop.plugins.embedded.settings import EmbeddedSettings
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "models.md"
 BEGIN, END = "<!-- catalogue:begin -->\n", "<!-- catalogue:end -->\n"

@@ -58,9 +58,12 @@ TYPES = {int: "whole number", float: "number", bool: "true or false", str: "text
 
 
 def make_page() -> str:
-    rows = (_row(*entry) for entry in settings.keys())  # noqa: SIM118 - a module, no dict
+    entries = settings.keys()
+    # The settings of plugins stand with the others of their section.
+    sections = list(dict.fromkeys(key.partition(".")[0] for key, *_ in entries))
+    rows = (_row(*entry) for entry in sorted(entries, key=lambda each: sections.index(each[0].partition(".")[0])))
     presets = (f"- `{each.name}`: {each.description}" for each in load_own_presets().values() if not each.blind)
-    refused = [f"`{key}`" for key, _kind, _default, metadata in settings.keys() if not metadata["editor"]]  # noqa: SIM118 - as above
+    refused = [f"`{key}`" for key, _kind, _default, metadata in entries if not metadata["editor"]]
     return HEAD.replace("EXCEPT", " and ".join(refused)) + "\n".join(rows) + "\n" + PRESETS + "\n".join(presets) + "\n"
 
 

@@ -17,11 +17,12 @@ from greenloop.core.records.model import ChatRequest, InfillRequest, Message
 from greenloop.models.providers import remote
 from greenloop.plugins.embedded import lock, server
 from greenloop.plugins.embedded.providers import local
-from greenloop.project.settings import ApiSettings, EmbeddedSettings, Settings
+from greenloop.plugins.embedded.settings import EmbeddedSettings
+from greenloop.project.settings import ApiSettings, Settings
 
 pytestmark = [pytest.mark.needs("model"), pytest.mark.timeout(300)]
 
-SETTINGS = Settings(embedded=EmbeddedSettings(context=1024, idle=120))
+SETTINGS = Settings(plugins=(EmbeddedSettings(context=1024, idle=120),))
 SECRET = "zanzibarquux"
 ASK = ChatRequest(
     messages=(
@@ -104,8 +105,8 @@ async def test_nobody_gets_an_answer_without_the_key(running):
 
 async def test_it_is_shared_with_other_processes(running):
     code = (
-        "import asyncio; from greenloop.plugins.embedded import server; from greenloop.project.settings import *;"
-        "print(asyncio.run(server.start(Settings(embedded=EmbeddedSettings(context=1024)))).pid)"
+        "import asyncio; from greenloop.plugins.embedded import server; from greenloop.plugins.embedded.settings import *; from greenloop.project.settings import *;"
+        "print(asyncio.run(server.start(Settings(plugins=(EmbeddedSettings(context=1024),)))).pid)"
     )
     others = [
         await asyncio.create_subprocess_exec(sys.executable, "-c", code, stdout=subprocess.PIPE) for _ in range(2)
@@ -168,7 +169,7 @@ async def test_a_server_that_is_killed_in_mid_answer_comes_back(running):
 
 
 async def test_a_larger_context_needs_another_server(running):
-    larger = await server.start(replace(SETTINGS, embedded=EmbeddedSettings(context=2048, idle=120)))
+    larger = await server.start(replace(SETTINGS, plugins=(EmbeddedSettings(context=2048, idle=120),)))
     assert larger.pid != running.pid
     assert larger.context == 2048
     assert (await server.start(SETTINGS)).pid == larger.pid, "a smaller one is in it"
@@ -184,7 +185,7 @@ async def test_it_ends_when_it_is_told(running):
 async def test_it_ends_by_itself_when_idle(running):
     await server.stop()
     # Less than a user may set, so that the test is short.
-    short = await server.start(replace(SETTINGS, embedded=EmbeddedSettings(context=1024, idle=1)))
+    short = await server.start(replace(SETTINGS, plugins=(EmbeddedSettings(context=1024, idle=1),)))
     await asyncio.to_thread(psutil.Process(short.pid).wait, 20)
     assert server.status() is None
     assert not lock.held(server.lock_file())

@@ -19,7 +19,6 @@ from greenloop.core.events import Finished, Looked, Offered, Planned, Specified,
 from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.ports import calls_tools, context
 from greenloop.core.records.attempt import Attempt, Candidate, Draft, FeedbackNote, Move
-from greenloop.core.records.goal import Goal
 from greenloop.core.records.model import ChatRequest, Estimate, Message, ModelKind, Quantiles, Role, ToolSpec, Usage
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
@@ -34,6 +33,7 @@ from greenloop.lsp.runs import apply_edit, editor_user
 from greenloop.lsp.server import create_server, serve
 from greenloop.models import default_model
 from greenloop.models.providers import none
+from greenloop.plugins.improve.aims import Goal
 from greenloop_sandbox import CaseResult, Failure, Frame
 from scripted_attempt import emit_attempt
 

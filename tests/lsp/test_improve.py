@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 from lsprotocol import types as lsp
 
-from greenloop.core.records.goal import Goal
 from greenloop.core.records.outcome import Evidence
 from greenloop.core.text.json_codec import to_json
 from greenloop.lsp.presenters.notifications import end_message
 from greenloop.lsp.state.results import Result
 from greenloop.lsp.state.run import Phase
+from greenloop.plugins.improve.aims import AIMS, Goal
 from greenloop.plugins.improve.records import Gain, ProfiledLine
 
 from .conftest import EVERYTHING
@@ -165,7 +165,7 @@ def test_an_earlier_servers_result_for_a_comment_is_an_improvement(tmp_path, mon
 async def test_a_run_that_gains_nothing_leaves_no_error(tmp_path, monkeypatch):
     inside = passing(tmp_path, monkeypatch)
     run = inside.run("m.py::double", phase=Phase.OVER, outcome=outcome(solved=False, changes=False))
-    run.request = replace(run.request, goal=Goal.TIME)
+    run.request = replace(run.request, aim=AIMS["time"])
     inside.server.parts.run_diagnostics.publish(run)
     (summary,) = [
         item for item in inside.server.parts.store.items(tmp_path / "m.py", run) if item.source == "greenloop"

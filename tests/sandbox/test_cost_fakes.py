@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from greenloop.core.records.goal import Goal
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.requirements import Trial
 from greenloop.core.verification_inputs import VerificationInputs
 from greenloop.plugins.improve import judging, workloads
+from greenloop.plugins.improve.aims import Goal
 from greenloop.plugins.improve.comparison import build_comparison
 from greenloop.plugins.improve.measuring import Bench
 from greenloop.plugins.improve.records import Improvement

@@ -8,13 +8,13 @@ from pathlib import Path
 from double_problem import HALF, PROBLEM, RIGHT, WRONG, failing_verdict, judge_files, make_answer
 from greenloop.core.compose import compose
 from greenloop.core.records.attempt import Attempt, Candidate, Draft, FeedbackNote, Finding, Move, Sent
-from greenloop.core.records.goal import Goal
 from greenloop.core.records.model import Message, Role
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
 from greenloop.core.text.json_codec import to_json
 from greenloop.engine.history.rows import store_problem
 from greenloop.engine.history.store import History
+from greenloop.plugins.improve.aims import Goal
 from greenloop.plugins.improve.records import Gain
 
 REGION = PROBLEM.regions[0]

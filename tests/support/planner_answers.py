@@ -21,7 +21,7 @@ class Planner:
         self.answers = list(answers)
         self.asked: list[ChatRequest] = []
         self.tools = Tools(
-            ask=self.answer, run=None, session=None, user=NoUser(), rng=random.Random(0), options={"skip": skip}
+            ask=self.answer, run=None, session=None, user=NoUser(), rng=random.Random(0), options={"planner.skip": skip}
         )
 
     async def answer(self, request: ChatRequest) -> Reply:

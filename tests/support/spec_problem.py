@@ -36,7 +36,9 @@ def make_problem(root: Path, text: str, name: str, path: str = "m.py") -> Proble
 
 
 def make_tools(user: User | None = None, **options: Any) -> Tools:
-    return Tools(ask=None, run=None, session=None, user=user or NoUser(), rng=random.Random(0), options=options)
+    """The tools of a run with these settings `spec.*`."""
+    named = {f"spec.{name}": value for name, value in options.items()}
+    return Tools(ask=None, run=None, session=None, user=user or NoUser(), rng=random.Random(0), options=named)
 
 
 async def judge_text(

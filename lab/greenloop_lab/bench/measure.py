@@ -8,16 +8,16 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from greenloop import __version__
+from greenloop.core.aims import Aim, find_aim
 from greenloop.core.errors import GreenloopError
 from greenloop.core.events import Event, Started
 from greenloop.core.ports import Model
-from greenloop.core.records.goal import Goal, aim_for
 from greenloop.core.records.model import Role
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
@@ -59,11 +59,11 @@ class Conditions:
     user_settings: Mapping[str, Any] = field(default_factory=dict)
     history: Path | None = None
     model: Model | None = None
-    goal: Goal | None = None
+    goal: str | None = None
 
     def arm_fields(self, arm: Arm) -> dict[str, Any]:
         """The fields of a task-run that describe its arm."""
-        goal = {"goal": self.goal.value} if self.goal else {}
+        goal = {"goal": self.goal} if self.goal else {}
         settings = {**self.settings, **arm.settings}
         return {"preset": arm.preset.name, "parts": arm.recorded_parts, "settings": settings, **goal}
 
@@ -132,7 +132,7 @@ class Measurement:
             return wrap_model(model, answers, meter, repeat=repeat)
 
         def opener(name: str, settings: Settings) -> Model:
-            key = f"{name} {settings.api} {settings.embedded}"
+            key = f"{name} {settings.api} {settings.plugins}"
             if key not in self.models:
                 self.models[key] = roles.open_model(name, settings)
             return recorded(self.models[key])
@@ -171,9 +171,7 @@ class Measurement:
 
         buffers = {path: text.encode() for path, text in task.files.items()} if task.folder else {}
         goal = self.conditions.goal
-        request = refine.RefineRequest(
-            root=place.root, target=task.target, buffers=buffers, aim=aim_for(goal, task.calls)
-        )
+        request = refine.RefineRequest(root=place.root, target=task.target, buffers=buffers, aim=_aim(goal, task.calls))
         harness = refine.Harness(
             preset=arm.preset, models=models, history=self.conditions.history, variables=place.variables
         )
@@ -237,3 +235,9 @@ def _ids(task_run: TaskRun) -> dict[str, Any]:
 def _describe_error(error: Exception) -> str:
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {error} ({Path(frame.filename).name}:{frame.lineno})"
+
+
+def _aim(goal: str | None, calls: str) -> Aim | None:
+    """The aim of a goal, measured by these calls, one in each line (empty: by the tests)."""
+    aim = find_aim(goal)
+    return None if aim is None else replace(aim, options={**aim.options, "calls": calls})

@@ -18,7 +18,6 @@ from typing import Any, Protocol
 from greenloop.core.deadline import gather_or_cancel
 from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.ports import Model
-from greenloop.core.records.goal import Goal
 from greenloop.core.records.outcome import StopReason
 from greenloop_lab.bench import plans, results
 from greenloop_lab.bench.measure import Conditions, Measurement, TaskRun
@@ -61,7 +60,7 @@ class Experiment:
     settings: Mapping[str, Any] = field(default_factory=dict)
     history: Path | None = None
     model: Model | None = None
-    goal: Goal | None = None
+    goal: str | None = None
     cluster: Cluster | None = None
     jobs: int = 1
 

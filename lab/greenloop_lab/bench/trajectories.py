@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from greenloop.core.aims import find_aim
 from greenloop.core.errors import UsageError
-from greenloop.core.records.goal import Goal
 from greenloop.core.records.outcome import Verified
 from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import Status
@@ -85,7 +85,8 @@ def _to_trajectory(done: TaskRunResult, stored: Trajectory | None, rate: tuple[i
     if stored is not None:
         return replace(stored, **common)
     preset = run.get("preset", run["arm"])
-    goal = Goal(run["goal"]).words if run.get("goal") else ""
+    aim = find_aim(run.get("goal"))
+    goal = aim.words if aim is not None else ""
     return Trajectory(root="", target=run["task"], model=run.get("model", ""), preset=preset, goal=goal, **common)
 
 

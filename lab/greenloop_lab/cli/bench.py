@@ -14,7 +14,6 @@ from typing import Any
 
 from greenloop.cli import exit_codes, interrupt
 from greenloop.core.errors import UsageError
-from greenloop.core.records.goal import Goal
 from greenloop.engine.presets import IMPROVE
 from greenloop.project import configuration
 from greenloop_lab.bench import mbpp, on_ray, plans, results, sources, tasks, trajectories
@@ -55,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--goal",
-        choices=(Goal.TIME.value, Goal.MEMORY.value),
+        choices=("time", "memory"),
         help="optimise functions that already pass their tests, for less time or memory",
     )
     parser.add_argument("--plan", type=Path, metavar="FILE", help="read arms, settings and repeats from a TOML file")
@@ -220,7 +219,7 @@ def _run(arguments: argparse.Namespace) -> int:
             repeats=repeats,
             settings=settings,
             history=arguments.out.with_suffix(".history.sqlite3"),
-            goal=Goal(arguments.goal) if arguments.goal else None,
+            goal=arguments.goal,
             cluster=cluster,
             jobs=arguments.jobs,
         )

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.errors import UsageError
-from greenloop.core.records.goal import Goal
 from greenloop.core.records.model import Reply, Usage
 from greenloop_lab.bench import hidden_tests, plans
 from greenloop_lab.bench.reporting.figures import compare_pairs, compute_figures
@@ -65,7 +64,7 @@ def experiment(tmp_path, monkeypatch, bare_python):
         answers=tmp_path / "answers.jsonl",
         settings={"interpreter": str(bare_python), "sandbox.kind": "bubblewrap", "model": "oracle"},
         history=tmp_path / "history.sqlite3",
-        goal=Goal.TIME,
+        goal="time",
     )
 
 
@@ -83,7 +82,7 @@ async def test_the_known_faster_function_is_measured_and_counts(experiment):
     assert figures.gains.mean > 2
     assert figures.gains.measuring > 1
     with pytest.raises(UsageError, match="with other settings"):
-        await run(replace(experiment, goal=Goal.MEMORY), quiet)
+        await run(replace(experiment, goal="memory"), quiet)
 
 
 async def test_what_is_faster_and_wrong_or_right_and_as_slow_does_not_count(experiment, tmp_path):
@@ -129,7 +128,7 @@ async def test_memory_is_measured_too(experiment):
         solution={"shop.py": greedy.replace("[", "").replace("]", "")},
         function="shop.py::total",
     )
-    (done,) = await run(replace(experiment, goal=Goal.MEMORY, tasks=[task]), quiet)
+    (done,) = await run(replace(experiment, goal="memory", tasks=[task]), quiet)
     assert (done.run["right"], done.run["gain"]["goal"]) == (True, "memory"), done.run
     assert done.run["gain"]["before"] > 100_000
     (figures,) = compute_figures([done], frozenset(BROKEN))

@@ -13,6 +13,7 @@ from greenloop.core import registry
 from greenloop.project import configuration, templates
 from greenloop.project.configuration import parse_assignments
 from greenloop.project.settings import APP, EDITOR, Settings, models, state_folder, user_file
+from greenloop.project.settings import values as setting_values
 
 
 def load_settings(

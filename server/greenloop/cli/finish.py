@@ -20,9 +20,9 @@ from greenloop.cli.errors import print_error, print_warning
 from greenloop.cli.outputs import Fix, Output
 from greenloop.cli.screen import View, open_view
 from greenloop.cli.width import break_lines
+from greenloop.core.aims import Aim
 from greenloop.core.errors import GreenloopError, WorkspaceError
 from greenloop.core.ports import Model
-from greenloop.core.records.goal import Aim
 from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.text.diff import diff_files, first_changed_line
 from greenloop.wording.attempt import attempt_result

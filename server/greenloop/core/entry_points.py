@@ -21,6 +21,7 @@ from greenloop.core.errors import SettingsError
 INSTALL_LABORATORY = "Run `pip install ./lab` in a checkout of greenloop, with the Python that has greenloop."
 OWN = "greenloop"
 # The groups, one for each kind of thing that a package may add; docs/extending.md says what an entry names.
+AIMS = "greenloop.aims"
 COMMANDS = "greenloop.commands"
 PARTS = "greenloop.parts"
 PRESETS = "greenloop.presets"

@@ -101,8 +101,7 @@ class Tools:
 
     `run` runs selectors over the texts of an attempt. The usage of an `ask` goes into the `usage` of
     the part's `FeedbackNote`; `ask` raises `BudgetExceededError`, which the part must not catch. `sandbox_spec` is that
-    of the session, if there is one. `options` are the settings `spec.*` by their last word, for the parts that they
-    name, `algorithms`, how many a planner names for a goal, and `skip`, the stages that a planner leaves out.
+    of the session, if there is one. `options` are the settings by their dotted keys, for parts with some of their own.
     """
 
     ask: Callable[[ChatRequest], Awaitable[Reply]]

@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from greenloop.core.aims import COMMENT, Aim, find_aim
 from greenloop.core.deadline import Deadline, before_search
 from greenloop.core.errors import SandboxBrokenError
 from greenloop.core.events import Event, Finished, Started
 from greenloop.core.ports import Model, NoUser, User
-from greenloop.core.records.goal import Aim, Goal, aim_for
 from greenloop.core.records.model import ModelKind
 from greenloop.core.records.outcome import Outcome, StopReason
 from greenloop.core.records.spec import Target, TargetKind
@@ -183,7 +183,7 @@ async def refine(
                     known.keep(baseline)
                 if baseline.passing and request.comment and target.kind is TargetKind.FUNCTION:
                     beating.report("its tests pass; changing it as the comment asks")
-                    context = replace(context, aim=aim_for(Goal.COMMENT))
+                    context = replace(context, aim=find_aim(COMMENT))
                     preset, baseline = find_preset(_preset_name(context.aim, settings)), await measure_baseline(context)
                     calls = replace(calls, preset=preset)
                     conversation = Conversation.of_context(context, calls)

@@ -13,7 +13,7 @@ from greenloop.core.requirements import (
     Requirement,
     Start,
     Trial,
-    find_requirement,
+    has_requirement,
     judge,
     load_requirement,
     with_results,
@@ -21,15 +21,7 @@ from greenloop.core.requirements import (
 from greenloop.core.run_state import Baseline
 from greenloop.core.verification_inputs import VerificationInputs
 
-CONFIGURED = (
-    "constraints",
-    "trace",
-    "score",
-    "human",
-    "types",
-)  # each begins where the setting of the same name is set
-
-BY_DEFAULT = ("types",)  # set without the user, so it need not be installed
+SECTION = "spec."  # a requirement begins where the setting `spec.NAME` is set
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,8 +35,8 @@ class Requirements:
 
     async def begin_configured(self, baseline: Baseline) -> Baseline:
         """Adds the requirements of the settings. Raises `SettingsError` or `CannotVerifyError`."""
-        for name in CONFIGURED:
-            if self.tools.options.get(name) and (name not in BY_DEFAULT or find_requirement(name)):
+        for key, value in self.tools.options.items():
+            if value and key.startswith(SECTION) and has_requirement(name := key.removeprefix(SECTION)):
                 baseline = await self.begin(name, baseline, {})
         return baseline
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -51,6 +51,7 @@ from greenloop.localize.context import BaselineContext
 from greenloop.localize.findings import findings_of
 from greenloop.models.providers import none
 from greenloop.project import sandbox_selection
+from greenloop.project.settings import values as setting_values
 from greenloop.project.workspace import importing_tests
 from greenloop.specs.voting import Voting
 from greenloop.verdict.beyond_tests.checks import BeyondTests
@@ -109,11 +110,7 @@ class RefineRun:
             user=self.user,
             rng=random.Random(0),  # noqa: S311
             place=self.context.place,
-            options={
-                **asdict(settings.spec),
-                "algorithms": settings.improve.algorithms,
-                "skip": settings.planner.skip,
-            },
+            options=setting_values(settings),
         )
         self.verifier = Verifier(
             state=self.state,
@@ -168,8 +165,7 @@ class RefineRun:
             )
             self.state.start_from(self.baseline)
         if (aim := self.context.aim) is not None and not self.baseline.has_result:
-            options = {**asdict(getattr(self.context.settings, aim.requirement)), **aim.options}
-            self.baseline = await self._requirements().begin(aim.requirement, self.baseline, options)
+            self.baseline = await self._requirements().begin(aim.requirement, self.baseline, aim.options)
             self.state.start_from(self.baseline)
         if self.baseline.has_result:
             return None

@@ -6,7 +6,7 @@ It must not know how candidates are made or judged.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from greenloop.core import entry_points
 from greenloop.core.errors import BaselineChangedError
@@ -49,16 +49,14 @@ class RunWorkspace:
         return {path: self.context.snapshot.encoded(path, text) for path, text in files.items()}
 
     async def with_tests(self, outcome: Outcome) -> Outcome:
-        """Adds the generated tests to the project's test file, if the settings ask for it."""
+        """Adds the generated tests to the project's test file, if a plugin writes them."""
         problem, snapshot = self.state.problem, self.context.snapshot
-        if not (outcome.solved and outcome.after and problem.regions and self.context.settings.spec.write):
+        if not (outcome.solved and outcome.after and problem.regions):
             return outcome
         environment = self.context.place.environment
-        writers = entry_points.load_all(entry_points.TEST_WRITERS)
-        if not writers:
-            return replace(outcome, message=f"{outcome.message} No tests were written: no plugin writes any.")
-        for writer in writers:
+        for writer in entry_points.load_all(entry_points.TEST_WRITERS):
             tests = writer(
+                settings=self.context.settings,
                 problem=problem,
                 text_of=snapshot.text,
                 open_session=self.open_session,

@@ -8,13 +8,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from greenloop.core.aims import Aim
 from greenloop.core.classify import classify
 from greenloop.core.deadline import Deadline
 from greenloop.core.errors import CannotVerifyError, SandboxBrokenError
 from greenloop.core.python.stubs import remark_text
 from greenloop.core.reach import Reach, order_by_reach
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.goal import Aim
 from greenloop.core.records.problem import DataFile, Findings, Problem
 from greenloop.core.records.spec import Region, Spec, Target, TargetKind
 from greenloop.core.records.verdict import Status, Verdict

@@ -10,14 +10,13 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from greenloop.core.errors import SettingsError
 from greenloop.core.text.json_codec import flatten
 from greenloop.core.text.similar import closest
-from greenloop.project.settings import APP, Settings, field_names, get, keys, user_file
+from greenloop.project.settings import APP, Settings, get, keys, user_file, with_value
 
 # `model` is a text, so a table of it names the model itself; VS Code has no setting below another one.
 OTHER_NAMES = {"model.name": "model", "modelKind": "model.kind"}
@@ -126,7 +125,7 @@ def _merge(
         if repository and metadata["repository"] == "lower" and coerced > get(settings, key):
             warnings.append(f"Setting '{key}' in {source} is ignored: a repository can only lower it.")
             continue
-        settings = _set(settings, field_names(key), coerced)
+        settings = with_value(settings, key, coerced)
     return settings
 
 
@@ -170,8 +169,3 @@ def _check_limits(value: Any, metadata: Mapping[str, Any]) -> None:
         raise ValueError(f"must be at least {least:g}, not {value!r}")
     if (most := metadata["most"]) is not None and not value <= most:
         raise ValueError(f"must be at most {most:g}, not {value!r}")
-
-
-def _set(settings: Any, path: Sequence[str], value: Any) -> Any:
-    head, *rest = path
-    return replace(settings, **{head: _set(getattr(settings, head), rest, value) if rest else value})

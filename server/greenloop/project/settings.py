@@ -1,25 +1,29 @@
 """All settings with their defaults and limits, as frozen dataclasses, and the user's folders.
 
-`configuration.py` loads them; this module must not know from where.
+Plugins have settings of their own: an entry point of the group `greenloop.settings` names such a dataclass, whose
+class variable `section` begins its keys. `configuration.py` loads them all; this module must not know from where.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, get_args, get_type_hints
+from typing import Any, Literal, TypeVar, get_args, get_type_hints
 
 import platformdirs
 
+from greenloop.core import entry_points
 from greenloop_sandbox.cache import APP as APP  # noqa: PLC0414
 from greenloop_sandbox.cache import cache_folder as cache_folder  # noqa: PLC0414
 
 # The name of the model that only an editor can query.
 EDITOR = "editor"
+Section = TypeVar("Section")
+Key = tuple[str, Any, Any, Mapping[str, Any]]  # dotted key, type, default, metadata
 ROLES = ("drafter", "refiner", "critic", "tester", "planner", "ranker")
 
 
@@ -108,40 +112,6 @@ class VerifySettings:
         "less, the first line of the result says so. 0: not measured, which saves up to four seconds.",
         least=0,
         most=1,
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class ImproveSettings:
-    below: float = setting(
-        0.9,
-        "Upper bound for the ratio of new to old time in `greenloop improve --for time`: the interval of the "
-        "measured ratio must lie below it.",
-        least=0.01,
-        most=1,
-    )
-    memory: float = setting(
-        0.0,
-        "Weight of memory in `greenloop improve --for time`: with 0.3, the ratio of times counts with the "
-        "exponent 0.7 and that of memory with 0.3.",
-        least=0,
-        most=0.9,
-    )
-    strength: float = setting(
-        0.9,
-        "Share of one-token changes to your code that its tests must notice if nothing else can compare it "
-        "with the improved code; below that, the result is offered but not written.",
-        least=0,
-        most=1,
-    )
-    algorithms: int = setting(
-        3,
-        (
-            "Number of algorithms that `planner.model` suggests for less time or memory; one candidate is "
-            "written for each."
-        ),
-        least=1,
-        most=8,
     )
 
 
@@ -253,28 +223,6 @@ class EscalationSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EmbeddedSettings:
-    idle: float = setting(900.0, "Seconds without a request after which the embedded model's server exits.", least=10)
-    threads: int = setting(0, "Threads of the embedded model; 0: one per core.", least=0)
-    context: int = setting(
-        4096, "Context size of the embedded model in tokens, limited to the size it was trained for.", least=1024
-    )
-    gpu: int = setting(
-        -1,
-        "Layers of the embedded model on the GPU; -1: as many as fit; 0: none. No effect if the engine was "
-        "built without a GPU backend.",
-        least=-1,
-    )
-    slots: int = setting(
-        1,
-        "Requests that the embedded model answers in parallel, each with `embedded.context` tokens of memory; more "
-        "than one only pays off with many cores.",
-        least=1,
-    )
-    nice: int = setting(5, "Niceness of the embedded model (0 to 19).", least=0)
-
-
-@dataclass(frozen=True, kw_only=True)
 class HistorySettings:
     runs: int = setting(1000, "Number of runs to keep in the history; older ones are deleted.", least=1)
     messages: bool = setting(
@@ -288,10 +236,6 @@ class HistorySettings:
 class EditorSettings:
     runs: int = setting(2, "Number of refinements that run in parallel in an editor; others wait.", least=1)
     lens: bool = setting(True, "Show code lenses above tests and targets: run, refine, the last result.")
-    save: Literal["off", "affected"] = setting(
-        "off",
-        "Tests to run in the sandbox when a file is saved: `affected`: those whose last run executed it; `off`: none.",
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -307,23 +251,6 @@ class SpecSettings:
         "that notice less are written once more. 0: not measured, which saves up to four seconds.",
         least=0,
         most=1,
-    )
-    constraints: list[str] = setting(
-        [],
-        "Constraints on every candidate, such as `no-imports`, `max-lines 20`, `max-complexity 5`, `forbid eval`, "
-        "`signature`, `ruff E,F`.",
-        repository="yes",
-    )
-    trace: str = setting("", "JSONL file of recorded calls that must give the same results; see docs/specs.md.")
-    score: str = setting("", "`file.py::function` of the workspace that scores the target from 0 to 1; 1 passes.")
-    types: Literal["report", "require", "off"] = setting(
-        "report",
-        "New errors of the project's own mypy, pyright or ruff in a result: `report` names them, `require` "
-        "rejects the result, `off` skips the check. Only if the project configures these tools.",
-    )
-    human: bool = setting(False, "Show you each passing candidate, to accept it or to say what is wrong.")
-    write: bool = setting(
-        False, "Add generated and confirmed tests to the project's test file, in the same edit as the result."
     )
 
 
@@ -351,7 +278,10 @@ class LadderSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Every setting of greenloop; docs/settings.md is generated from this class."""
+    """Every setting; docs/settings.md is generated from this class and those of plugins.
+
+    `plugins` are the settings of plugins that have other values than by default; `of` reads them.
+    """
 
     model: str = setting(
         "",
@@ -413,7 +343,6 @@ class Settings:
     verify: VerifySettings = field(default_factory=VerifySettings)
     spec: SpecSettings = field(default_factory=SpecSettings)
     ladder: LadderSettings = field(default_factory=LadderSettings)
-    improve: ImproveSettings = field(default_factory=ImproveSettings)
     prompt: PromptSettings = field(default_factory=PromptSettings)
     answer: AnswerSettings = field(default_factory=AnswerSettings)
     feedback: FeedbackSettings = field(default_factory=FeedbackSettings)
@@ -425,9 +354,13 @@ class Settings:
     planner: PlannerSettings = field(default_factory=PlannerSettings)
     ranker: RankerSettings = field(default_factory=RankerSettings)
     escalation: EscalationSettings = field(default_factory=EscalationSettings)
-    embedded: EmbeddedSettings = field(default_factory=EmbeddedSettings)
     history: HistorySettings = field(default_factory=HistorySettings)
     editor: EditorSettings = field(default_factory=EditorSettings)
+    plugins: tuple[Any, ...] = ()
+
+    def of(self, kind: type[Section]) -> Section:
+        """The settings of a plugin, by their class."""
+        return next((each for each in self.plugins if isinstance(each, kind)), None) or kind()
 
 
 def state_folder() -> Path:
@@ -448,19 +381,27 @@ def user_file() -> Path:
 
 # Settings are read at every refinement and every save; inspecting the classes takes most of that time.
 @cache
-def keys(kind: type = Settings, prefix: str = "") -> tuple[tuple[str, Any, Any, Mapping[str, Any]], ...]:
-    """Each setting as (dotted key, type, default, metadata), in the order of the class."""
-    return tuple(_keys(kind, prefix))
+def keys() -> tuple[Key, ...]:
+    """Every setting: greenloop's own in the order of the class, then those of plugins."""
+    return (*_keys(Settings, ""), *(key for kind in _plugin_kinds().values() for key in kind))
 
 
-def _keys(kind: type, prefix: str) -> Iterator[tuple[str, Any, Any, Mapping[str, Any]]]:
+@cache
+def _plugin_kinds() -> dict[type, tuple[Key, ...]]:
+    """The classes of plugins' settings with their keys, none of which is greenloop's own."""
+    own = {key for key, *_ in _keys(Settings, "")}
+    kinds = entry_points.load_all(entry_points.SETTINGS)
+    return {kind: tuple(key for key in _keys(kind, f"{kind.section}.") if key[0] not in own) for kind in kinds}
+
+
+def _keys(kind: type, prefix: str) -> Iterator[Key]:
     hints = get_type_hints(kind)
     defaults = kind()
     for setting_field in fields(kind):
         hint = hints[setting_field.name]
         if is_dataclass(hint):
             yield from _keys(hint, f"{prefix}{setting_field.name}.")  # type: ignore[arg-type]
-        else:
+        elif setting_field.metadata:
             key = setting_field.metadata["key"] or prefix + setting_field.name
             yield key, hint, getattr(defaults, setting_field.name), setting_field.metadata
 
@@ -473,13 +414,41 @@ def models(settings: Settings) -> set[str]:
 
 def get(settings: Settings, key: str) -> Any:
     """The value of a dotted key."""
-    value: Any = settings
-    for part in field_names(key):
+    kind = _plugin_kind(key)
+    value: Any = settings if kind is None else settings.of(kind)
+    for part in _field_names(key) if kind is None else [key.rpartition(".")[2]]:
         value = getattr(value, part)
     return value
 
 
-def field_names(key: str) -> list[str]:
+def values(settings: Settings) -> dict[str, Any]:
+    """The value of each setting by its dotted key."""
+    return {key: get(settings, key) for key, *_ in keys()}
+
+
+def with_value(settings: Settings, key: str, value: Any) -> Settings:
+    """The settings with another value of a dotted key."""
+    kind = _plugin_kind(key)
+    if kind is None:
+        own: Settings = _replace(settings, _field_names(key), value)
+        return own
+    changed = _replace(settings.of(kind), [key.rpartition(".")[2]], value)
+    plugins = [each for each in settings.plugins if not isinstance(each, kind)]
+    # In one order, so that equal values are equal settings.
+    return replace(settings, plugins=tuple(sorted([*plugins, changed], key=lambda each: type(each).__qualname__)))
+
+
+def _replace(values: Any, path: Sequence[str], value: Any) -> Any:
+    head, *rest = path
+    return replace(values, **{head: _replace(getattr(values, head), rest, value) if rest else value})
+
+
+def _plugin_kind(key: str) -> type | None:
+    """The class of plugins' settings that has a dotted key; None for greenloop's own."""
+    return next((kind for kind, own in _plugin_kinds().items() if any(key == each[0] for each in own)), None)
+
+
+def _field_names(key: str) -> list[str]:
     """The names of the fields that lead to the value of a dotted key."""
     own = (each.name for each in fields(Settings) if each.metadata.get("key") == key)
     return [name] if (name := next(own, "")) else key.split(".")

@@ -142,7 +142,7 @@ def _built_in(name: str) -> Traversable:
 def _installed_folders() -> list[Traversable]:
     """The folders of prompts of other packages."""
     entries = entry_points.find_entry_points(entry_points.PARTS)
-    return [files(entry_points.load(entry)) for entry in entries if entry.name == "prompts"]
+    return [files(entry_points.load(entry)) for entry in entries if entry.name.partition(".")[0] == "prompts"]
 
 
 def _names() -> Iterator[str]:

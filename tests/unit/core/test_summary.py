@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from greenloop.core.records.attempt import Attempt, Draft, Move
-from greenloop.core.records.goal import Goal
 from greenloop.core.records.model import Role, Usage
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.summary import fold_attempts, total_usage, verification_level
 from greenloop.core.text.json_codec import to_json
+from greenloop.plugins.improve.aims import Goal
 from greenloop.plugins.improve.records import Gain
 from greenloop.wording.attempt import attempt_label, summarize_infills
 from greenloop.wording.outcome import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import replace
 
 import pytest
 
@@ -10,15 +10,16 @@ from greenloop.core.errors import SettingsError
 from greenloop.core.records.spec import Provenance
 from greenloop.core.requirements import Requirement
 from greenloop.engine.requirements import with_requirement
-from greenloop.project.settings import SpecSettings
+from greenloop.project.settings import Settings, values
 from greenloop_sandbox import CaseResult, Failure
 from spec_problem import TEXT, begin_configured, make_problem, make_requirements, make_tools
 
 
 async def test_the_settings_name_the_requirements(tmp_path):
     own = make_problem(tmp_path, TEXT, "f")
-    assert (await begin_configured(own, make_tools(**asdict(SpecSettings())))).problem == own
-    some = make_tools(**asdict(SpecSettings(constraints=["typed"], human=True)))
+    named = replace(make_tools(), options=values(Settings()))
+    assert (await begin_configured(own, named)).problem == own
+    some = make_tools(constraints=["typed"], human=True)
     baseline = await begin_configured(own, some)
     assert [case.provenance for case in baseline.problem.spec.cases] == [Provenance.CONSTRAINT, Provenance.HUMAN]
     assert [each.name for each in baseline.requirements] == ["constraints", "human"]

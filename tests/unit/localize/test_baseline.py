@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
+from greenloop.core.aims import Aim
 from greenloop.core.errors import UsageError
-from greenloop.core.records.goal import Goal, aim_for
 from greenloop.core.records.spec import TargetKind
 from greenloop.localize.baseline import measure_baseline
 
 
 async def test_a_test_cannot_be_made_faster():
     target = SimpleNamespace(kind=TargetKind.TEST, selector="test_m.py::test_f")
-    context: Any = SimpleNamespace(target=target, aim=aim_for(Goal.TIME))
+    context: Any = SimpleNamespace(target=target, aim=Aim(requirement="improve"))
     with pytest.raises(UsageError, match=r"test_m\.py::test_f is a test") as refused:
         await measure_baseline(context)
     assert "Name the function" in refused.value.remedy

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from fake_time import run_in_fake_time
+from greenloop.core.aims import Aim
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.records.goal import Goal, aim_for
 from greenloop.core.records.spec import Case, Spec, Target, TargetKind
 from greenloop.localize.early_end import find_flaky, stop_early, unless
 from greenloop_sandbox import CaseResult, Execution, Failure, Limits
@@ -81,7 +81,7 @@ async def test_nothing_else_counts_as_chance(first, second, runs):
     ids=["it fails", "it is cut", "it passed, and then was cut", "it is missing"],
 )
 def test_code_to_improve_that_is_cut_off_is_not_said_to_fail(run, sentence):
-    context: Any = SimpleNamespace(aim=aim_for(Goal.TIME))
+    context: Any = SimpleNamespace(aim=Aim(requirement="improve"))
     spec = Spec(cases=(Case(id=CASE, path="test_m.py", line=1),), selectors=(CASE,))
     with pytest.raises(CannotVerifyError) as caught:
         stop_early(context, spec, run)
@@ -90,7 +90,7 @@ def test_code_to_improve_that_is_cut_off_is_not_said_to_fail(run, sentence):
 
 
 def test_what_pytest_cannot_collect_is_not_said_to_be_cut_off():
-    context: Any = SimpleNamespace(aim=aim_for(Goal.TIME))
+    context: Any = SimpleNamespace(aim=Aim(requirement="improve"))
     spec = Spec(cases=(Case(id=CASE, path="test_m.py", line=1),), selectors=(CASE,))
     error = {"kind": "collect_error", "id": "conftest.py", "type": "ImportError", "message": "install x first.\nNow."}
     with pytest.raises(CannotVerifyError) as caught:
@@ -99,7 +99,7 @@ def test_what_pytest_cannot_collect_is_not_said_to_be_cut_off():
 
 
 def test_a_case_that_was_cut_off_in_another_run_is_not_said_to_fail_either():
-    context: Any = SimpleNamespace(aim=aim_for(Goal.TIME))
+    context: Any = SimpleNamespace(aim=Aim(requirement="improve"))
     spec = Spec(cases=(Case(id=CASE, path="test_m.py", line=1),), selectors=(CASE,))
     message = "it did not finish in time (after 0.9 s)"
     cut = CaseResult(id=CASE, outcome="failed", failure=Failure(type="Timeout", message=message))

@@ -2,7 +2,57 @@
 
 from __future__ import annotations
 
-from greenloop.project import settings
+import dataclasses
+from typing import ClassVar
+
+import pytest
+
+from greenloop.core import entry_points
+from greenloop.project import configuration, settings
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Weather:
+    section: ClassVar[str] = "spec"
+
+    rain: int = settings.setting(3, "Millimetres.", repository="lower", least=0)
+    design: str = settings.setting("mine", "A name that greenloop has.")
+
+
+@pytest.fixture
+def plugin(monkeypatch):
+    """A plugin with settings of its own."""
+
+    def clear():
+        settings.keys.cache_clear()
+        settings._plugin_kinds.cache_clear()
+
+    clear()
+    monkeypatch.setattr(entry_points, "load_all", lambda group: (Weather,) * (group == entry_points.SETTINGS))
+    yield
+    clear()
+
+
+def test_a_plugin_has_settings_as_greenloop_has(plugin, tmp_path):
+    (tmp_path / "pyproject.toml").write_text("[tool.greenloop]\nspec.rain = 2\n")
+    loaded, warnings = configuration.load(tmp_path, editor={"spec": {"rain": "wet"}}, environ={})
+    assert loaded.of(Weather) == Weather(rain=2)
+    assert warnings == ["Setting 'spec.rain' in the editor must be a whole number, not 'wet'; 2 is kept."]
+    assert settings.get(loaded, "spec.rain") == settings.values(loaded)["spec.rain"] == 2
+
+
+def test_a_plugin_does_not_replace_a_setting_of_greenloop(plugin):
+    changed = settings.with_value(settings.Settings(), "spec.design", "never")
+    assert changed.spec.design == "never"
+    assert changed.of(Weather).design == "mine"
+    assert [key for key, *_ in settings.keys()].count("spec.design") == 1
+
+
+def test_settings_are_equal_in_whatever_order_they_were_set():
+    words = {"improve.memory": 0.5, "embedded.nice": 9}
+    first = configuration.load(None, command_line=words, environ={})
+    second = configuration.load(None, command_line=dict(reversed(words.items())), environ={})
+    assert first == second
 
 
 def test_every_setting_is_documented():

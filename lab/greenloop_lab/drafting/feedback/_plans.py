@@ -47,7 +47,7 @@ class ShownTest:
 
 def is_skipped(tools: Tools, stage: str) -> bool:
     """Do the settings leave out this stage of a planner (`planner.skip`)?"""
-    return stage in tools.options.get("skip", ())
+    return stage in tools.options.get("planner.skip", ())
 
 
 async def ask_planner(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from greenloop.core.records.goal import Goal
+from greenloop.plugins.improve.aims import Goal
 from greenloop_lab.bench import plans
 from greenloop_lab.bench.measure import Conditions
 from greenloop_lab.bench.tasks import Task

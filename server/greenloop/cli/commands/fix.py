@@ -22,8 +22,8 @@ from greenloop.cli.errors import print_error, print_warning
 from greenloop.cli.finish import FixJob
 from greenloop.cli.fix_targets import fix_targets
 from greenloop.cli.outputs import Fix
+from greenloop.core.aims import Aim
 from greenloop.core.errors import GreenloopError, UsageError
-from greenloop.core.records.goal import Aim
 
 MOST = 10  # tests of one `--since`; a revision long ago may have hundreds
 

@@ -14,7 +14,7 @@ import cattrs
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
 
-from greenloop.core.records.goal import Goal
+from greenloop.core.aims import list_aims
 
 REFINE = "greenloop/refine"
 QUESTION = "greenloop/question"
@@ -40,7 +40,7 @@ STEPS = ("next", "previous")
 class RefineParams:
     """The target to refine: a document, and either a position in it or a pytest node id.
 
-    `goal`: the target passes its tests, and what it is to become, a value of `Goal`. `comment` is a wish in words.
+    `goal`: the target passes its tests, and what it is to become, the name of an aim. `comment` is a wish in words.
     `continues` is the number of an unsolved run to go on with.
     """
 
@@ -112,8 +112,8 @@ def refine_params(raw: Any) -> RefineParams:
     params: RefineParams = parse_params(raw, RefineParams, '{"uri", "position"} or {"uri", "test"}')
     if (params.position is None) == (params.test is None):
         raise JsonRpcInvalidParams("Exactly one of 'position' and 'test' is needed.")
-    if params.goal is not None and params.goal not in list(Goal):
-        raise JsonRpcInvalidParams(f"'goal' must be one of: {', '.join(Goal)}.")
+    if params.goal is not None and params.goal not in (aims := list_aims()):
+        raise JsonRpcInvalidParams(f"'goal' must be one of: {', '.join(aims)}.")
     return params
 
 

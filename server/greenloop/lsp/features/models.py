@@ -12,7 +12,7 @@ from pygls.lsp.server import LanguageServer
 
 from greenloop.api.presets import offered_presets
 from greenloop.api.settings import EDITOR
-from greenloop.core.records.goal import Goal
+from greenloop.core.aims import COMMENT, list_aims
 from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.messages import CHOICES, COMPLETING, position_of
 from greenloop.lsp.documents import locations
@@ -57,10 +57,9 @@ def register(server: LanguageServer, parts: Parts) -> None:
         if file is None or target is None or not (sensible := goals.sensible(file, target)):
             return []
         comment = clean_for_display(comment_in(file, target))
-        wanted = dict.fromkeys([*sensible, Goal.COMMENT])
         return [
-            {"goal": goal.value, "said": goal.words, "comment": comment if goal is Goal.COMMENT else ""}
-            for goal in wanted
+            {"goal": name, "said": aim.words, "comment": comment if name == COMMENT else ""}
+            for name, aim in {**sensible, COMMENT: list_aims()[COMMENT]}.items()
         ]
 
     @server.feature(COMPLETING)

@@ -205,7 +205,7 @@ def _headline(run: Run, attempt: Attempt, name_range: lsp.Range) -> lsp.Diagnost
         head = notifications.not_solved_text(run.name, clean_for_display(reason), wanted=notifications.wanted_end(run))
         if outcome is not None and outcome.reason not in notifications.OUTSIDE:
             # Code that could not be improved is as right as before.
-            is_right = run.request.goal is not None
+            is_right = run.request.aim is not None
             severity = lsp.DiagnosticSeverity.Information if is_right else lsp.DiagnosticSeverity.Warning
             code = "unsolved"
         else:

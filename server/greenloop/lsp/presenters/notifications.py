@@ -42,7 +42,7 @@ class RunNotifications:
 
     def begin(self, run: Run) -> None:
         if not self._client.capabilities.progress:
-            until = "while" if run.request.goal else "until"
+            until = "while" if run.request.aim else "until"
             self._client.show_message(
                 f"{activity(run)} {until} its tests pass. Diagnostics and hover show the progress."
             )
@@ -124,8 +124,8 @@ def open_title(run: Run) -> str:
 
 def activity(run: Run) -> str:
     """`Refining test_double`, or `Improving double (faster)`."""
-    goal = run.request.goal
-    return f"Improving {run.name} ({goal.words})" if goal is not None else f"Refining {run.name}"
+    aim = run.request.aim
+    return f"Improving {run.name} ({aim.words})" if aim is not None else f"Refining {run.name}"
 
 
 def name_places(documents: Documents, run: Run, text: str) -> str:
@@ -140,7 +140,7 @@ def end_message(run: Run, outcome: Outcome, apply_result: ApplyResult | None) ->
     if outcome.reason is StopReason.ALREADY_GREEN:
         message = clean_for_display(outcome.message).strip() or f"{run.name} already passes; nothing was changed."
         is_function = run.target.kind is TargetKind.FUNCTION and run.prepared is None
-        return f"{message} {IMPROVABLE}" if is_function and run.request.goal is None else message
+        return f"{message} {IMPROVABLE}" if is_function and run.request.aim is None else message
     if outcome.solved:
         label = f"{'Improvement' if is_improvement(run) else 'Fix'} found{_partial(outcome)}"
         merged = ", also together with your edits" if apply_result and apply_result.merged else ""
@@ -227,7 +227,7 @@ def wanted_end(run: Run) -> str:
 def is_improvement(run: Run) -> bool:
     """True if the code passed before; by the preset, where that turned out later, or the run is an earlier server's."""
     is_preset = run.started is not None and run.started.preset.startswith(IMPROVE)
-    return run.request.goal is not None or is_preset
+    return run.request.aim is not None or is_preset
 
 
 def evidence_text(outcome: Outcome) -> str:

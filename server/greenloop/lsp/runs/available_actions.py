@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from lsprotocol import types as lsp
 
 from greenloop import api
+from greenloop.api.settings import setting_values
+from greenloop.core.aims import Aim, choose_aims
 from greenloop.core.python.stubs import remark_text
-from greenloop.core.records.goal import Aim, Goal
 from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.spec import Region, Target, TargetKind
-from greenloop.core.requirements import has_requirement
 from greenloop.lsp.client_settings import SettingsLoader
 from greenloop.lsp.connection.convert import command
 from greenloop.lsp.documents import locations
@@ -84,11 +84,12 @@ class AvailableActions:
         self, uri: str, file: ProjectFile, target: Target, line: int, *, passes: bool = True
     ) -> Iterator[lsp.CodeAction]:
         """The actions that improve a function, one for each goal, where its tests are known to pass, or are not."""
-        goals = self._goals.sensible(file, target) if has_requirement(Aim().requirement) else ()
+        aims = self._goals.sensible(file, target)
         location = _location_argument(uri, file, target, line)
-        for goal in goals if goals and self._goals.passes(file, target) is passes else ():
-            title = f"{IMPROVE} ({goal.words}): {short_name(target)}"
-            yield command(title, "greenloop.refine", location | {"goal": goal.value})
+        for name, aim in aims.items() if aims and self._goals.passes(file, target) is passes else ():
+            yield command(
+                f"{IMPROVE} ({aim.words}): {short_name(target)}", "greenloop.refine", location | {"goal": name}
+            )
 
     def _run_tests(self, uri: str, file: ProjectFile, target: Target, run: Run | None) -> list[lsp.CodeAction]:
         """The action that runs tests: for a test, and for a function with examples or known tests."""
@@ -154,7 +155,7 @@ def _continue(uri: str, file: ProjectFile, target: Target, line: int, run: Run) 
     """The action that goes on with an unsolved run, of which there are attempts in the history."""
     started, count = run.started, len(run.attempts) - 1
     is_solved = run.outcome is not None and run.outcome.solved
-    is_same = run.target.selector == target.selector and run.request.goal is None
+    is_same = run.target.selector == target.selector and run.request.aim is None
     if started is None or started.run is None or count < 1 or is_solved or not is_same:
         return []
     argument = _location_argument(uri, file, target, line) | {"continues": started.run}
@@ -225,13 +226,11 @@ class GoalChoices:
     def __init__(self, settings: SettingsLoader, runs: Runs, results: TestResults) -> None:
         self._settings, self._runs, self._results = settings, runs, results
 
-    def sensible(self, file: ProjectFile, target: Target) -> list[Goal]:
-        """The goals that make sense for a target, the likeliest first; none for tests and in composite files."""
+    def sensible(self, file: ProjectFile, target: Target) -> dict[str, Aim]:
+        """The aims that make sense for a target, the likeliest first; none for tests and in composite files."""
         if target.kind is not TargetKind.FUNCTION or target.path != file.path or file.composite is not None:
-            return []
-        has_limits = bool(self._settings.current(file.root).spec.constraints)
-        found = {Goal.COMMENT: bool(comment_in(file, target)), Goal.TIME: True, Goal.MEMORY: True}
-        return [goal for goal, is_sensible in {**found, Goal.LIMITS: has_limits}.items() if is_sensible]
+            return {}
+        return choose_aims(_code(file, target), setting_values(self._settings.current(file.root)))
 
     def passes(self, file: ProjectFile, target: Target) -> bool:
         """True if a function is known to pass: its last run ended so, or all tests that reach it passed last time."""
@@ -245,6 +244,8 @@ class GoalChoices:
 
 def comment_in(file: ProjectFile, target: Target) -> str:
     """Returns the requests of `# review:` and TODO comments in a function; "" without any."""
-    rows = file.text.splitlines(keepends=True)[target.start - 1 : target.end]
-    # Tokenizing takes longer than looking for the sign that every comment has.
-    return remark_text("".join(rows)) if any("#" in row for row in rows) else ""
+    return remark_text(_code(file, target))
+
+
+def _code(file: ProjectFile, target: Target) -> str:
+    return "".join(file.text.splitlines(keepends=True)[target.start - 1 : target.end])

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from greenloop import api
 from greenloop.api.result_files import may_write
 from greenloop.api.settings import Settings
+from greenloop.core.aims import find_aim
 from greenloop.core.errors import GreenloopError
 from greenloop.core.events import Event, Offered, Started, Tested
-from greenloop.core.records.goal import Goal, aim_for
 from greenloop.core.records.outcome import Outcome, StopReason
 from greenloop.core.records.spec import Target
 from greenloop.lsp.connection.client import after_reply
@@ -72,7 +72,7 @@ class RunDriver:
             was_open=self._documents.is_open(params.uri),
             settings=settings,
             preset=params.preset,
-            goal=Goal(params.goal) if params.goal else None,
+            aim=find_aim(params.goal),
             comment=params.comment or "",
             continues=params.continues,
             settings_pending=not self._settings.received.is_set(),
@@ -185,7 +185,7 @@ class RunDriver:
             root=run.root,
             target=target,
             buffers=await asyncio.to_thread(snapshot, texts, run.root),
-            aim=aim_for(run.request.goal),
+            aim=run.request.aim,
             comment=run.request.comment,
             earlier=await asyncio.to_thread(_read_earlier, run.request.continues),
         )

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from greenloop.api.settings import Settings
 from greenloop.api.state import SessionState
+from greenloop.core.aims import Aim
 from greenloop.core.events import Event, Started, Tested
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.goal import Goal
 from greenloop.core.records.outcome import Outcome, StopReason
 from greenloop.core.records.spec import Region, Spec, Target
 from greenloop.core.summary import changed_regions
@@ -54,7 +54,7 @@ class RunRequest:
 
     `preset` is a requested one, which replaces the settings'. `settings_pending`: the editor had not sent all settings
     yet. `began_at` is in seconds of the monotonic clock. `progress_token` comes with the client's request.
-    `goal`: the target passes its tests, and what it is to become; `comment` says in words what is wanted.
+    `aim`: the target passes its tests, and what it is to become; `comment` says in words what is wanted.
     `continues` is the number of the run in the history that this one goes on with. `downloads_model`: it begins with
     the download of the embedded model.
     """
@@ -66,7 +66,7 @@ class RunRequest:
     began_at: float
     was_open: bool = False
     preset: str | None = None
-    goal: Goal | None = None
+    aim: Aim | None = None
     comment: str = ""
     continues: int | None = None
     downloads_model: bool = False

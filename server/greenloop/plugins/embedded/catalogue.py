@@ -21,8 +21,9 @@ from greenloop.core.errors import ModelError
 from greenloop.core.text.json_codec import from_json
 from greenloop.core.text.similar import closest
 from greenloop.models.local_models import LOCAL
+from greenloop.plugins.embedded.settings import EmbeddedSettings
 from greenloop.project.environment.installation import own_command
-from greenloop.project.settings import EmbeddedSettings, cache_folder
+from greenloop.project.settings import cache_folder
 
 DEFAULT = "qwen2.5-coder-1.5b"
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)

@@ -14,9 +14,9 @@ import psutil
 from greenloop.core.errors import ModelError
 from greenloop.plugins.embedded.catalogue import EmbeddedModel, context_of
 from greenloop.plugins.embedded.gpus import Gpu, find_gpus
+from greenloop.plugins.embedded.settings import EmbeddedSettings
 from greenloop.project.environment import cgroups
 from greenloop.project.environment.installation import extra_command
-from greenloop.project.settings import EmbeddedSettings
 
 ANOTHER = "Name another model, such as ollama/NAME or one of an API provider (setting `model`)."
 # Processor features that the published builds of the engine use without checking for them.

@@ -9,6 +9,7 @@ from greenloop.core.errors import GreenloopError, ModelError
 from greenloop.engine.doctor.report import DoctorFinding
 from greenloop.models.local_models import LOCAL, is_local
 from greenloop.plugins.embedded import catalogue, hardware, server, weights
+from greenloop.plugins.embedded.settings import EmbeddedSettings
 from greenloop.project.environment import installation
 from greenloop.project.settings import Settings
 
@@ -48,7 +49,7 @@ async def pull(progress: weights.Progress, name: str = LOCAL) -> Path:
 def why_not(settings: Settings) -> str:
     """Returns why the default model cannot run on this machine now, with the remedy; empty where it can."""
     try:
-        hardware.check(catalogue.find(catalogue.DEFAULT), settings.embedded)
+        hardware.check(catalogue.find(catalogue.DEFAULT), settings.of(EmbeddedSettings))
     except ModelError as error:
         return error.advice
     return ""
@@ -79,7 +80,7 @@ def find_faults(settings: Settings) -> list[DoctorFinding]:
         detail, remedy = "its engine is not installed", installation.extra_command()
     elif path is None:
         size = f" ({model.size / 1e9:.1f} GB)" if model.size else ""
-        fitting = hardware.recommend(catalogue.known_models(), settings.embedded, machine)
+        fitting = hardware.recommend(catalogue.known_models(), settings.of(EmbeddedSettings), machine)
         detail, remedy = f"not downloaded yet{size}", model.pull_command
         if fitting is not None and fitting.name != model.name:
             detail += (
@@ -91,7 +92,7 @@ def find_faults(settings: Settings) -> list[DoctorFinding]:
         detail, remedy = f"{path}, {'running' if is_running else 'starts when it is asked'}", ""
         try:
             if running is None:
-                hardware.check(model, settings.embedded, machine)
+                hardware.check(model, settings.of(EmbeddedSettings), machine)
         except GreenloopError as error:
             is_usable, detail, remedy = False, str(error), error.remedy
     row = DoctorFinding(
@@ -101,5 +102,5 @@ def find_faults(settings: Settings) -> list[DoctorFinding]:
         detail=detail,
         remedy=remedy if counts else "",
     )
-    gpus = hardware.describe_gpu_use(settings.embedded, machine.gpus)
+    gpus = hardware.describe_gpu_use(settings.of(EmbeddedSettings), machine.gpus)
     return [row, *([DoctorFinding(part="setting", name="embedded.gpu", ok=None, detail=gpus)] if gpus else [])]

@@ -28,6 +28,7 @@ import psutil
 from greenloop.core.errors import ModelError
 from greenloop.plugins.embedded import catalogue, hardware, lock, weights
 from greenloop.plugins.embedded.catalogue import EmbeddedModel
+from greenloop.plugins.embedded.settings import EmbeddedSettings
 from greenloop.project.settings import Settings, state_folder
 
 # Seconds that loading may take (a cold, slow disk), and that stopping may take before the process is killed.
@@ -114,7 +115,7 @@ async def start(
         running = await _wait_for_existing(settings, model)
         if running is not None:
             return running
-        hardware.check(model, settings.embedded)
+        hardware.check(model, settings.of(EmbeddedSettings))
         report_status(f"loading the embedded model {model.name}")
         return await _wait_until_loaded(_spawn(path, settings, model))
 
@@ -181,7 +182,7 @@ def is_answering(counters: dict[str, float]) -> bool:
 
 
 def _is_suitable(running: RunningServer, settings: Settings, model: EmbeddedModel) -> bool:
-    required = settings.embedded
+    required = settings.of(EmbeddedSettings)
     return (
         running.model == model.name
         and running.context >= catalogue.context_of(model, required)
@@ -207,12 +208,12 @@ def _spawn(path: Path, settings: Settings, model: EmbeddedModel) -> subprocess.P
     options = {
         "model": str(path),
         "name": model.name,
-        "context": catalogue.context_of(model, settings.embedded),
-        "slots": settings.embedded.slots,
-        "threads": settings.embedded.threads or hardware.thread_count(),
-        "gpu_layers": settings.embedded.gpu,
-        "idle": settings.embedded.idle,
-        "nice": settings.embedded.nice,
+        "context": catalogue.context_of(model, settings.of(EmbeddedSettings)),
+        "slots": settings.of(EmbeddedSettings).slots,
+        "threads": settings.of(EmbeddedSettings).threads or hardware.thread_count(),
+        "gpu_layers": settings.of(EmbeddedSettings).gpu,
+        "idle": settings.of(EmbeddedSettings).idle,
+        "nice": settings.of(EmbeddedSettings).nice,
     }
     descriptor = os.open(log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:

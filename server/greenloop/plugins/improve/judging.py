@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from greenloop.core.records.goal import Goal
 from greenloop.core.records.spec import Case
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.requirements import Ruling, Trial
 from greenloop.core.text.json_codec import to_json
 from greenloop.plugins.improve import workloads
+from greenloop.plugins.improve.aims import Goal
 from greenloop.plugins.improve.comparison import EFFECTS, ENOUGH, FIRST, RECORDED, Comparison
 from greenloop.plugins.improve.measuring import Bench
 from greenloop.plugins.improve.records import Gain, Improvement, ProfiledLine, Workload

@@ -9,7 +9,7 @@ from math import comb
 from operator import attrgetter
 from statistics import median, quantiles
 
-from greenloop.core.records.goal import Goal
+from greenloop.plugins.improve.aims import Goal
 from greenloop.plugins.improve.records import Gain
 from greenloop.plugins.improve.wording import show_cost
 from greenloop_sandbox import Costs, Execution, all_passed, case_results

@@ -10,11 +10,11 @@ from statistics import median
 from time import monotonic
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.records.goal import Goal
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance
 from greenloop.core.verification_inputs import VerificationInputs, check_sandbox
 from greenloop.plugins.improve import workloads
+from greenloop.plugins.improve.aims import Goal
 from greenloop.plugins.improve.measured_runs import LOOKS, RunCost, check_gain, measure_pairs, read_cost
 from greenloop.plugins.improve.records import Gain, ProfiledLine, Workload
 from greenloop.plugins.improve.wording import show_cost

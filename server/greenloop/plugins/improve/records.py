@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from greenloop.core.records.goal import Goal
+from greenloop.plugins.improve.aims import Goal
 
 
 @dataclass(frozen=True, kw_only=True)

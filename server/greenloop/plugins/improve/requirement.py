@@ -10,7 +10,6 @@ from typing import Any
 
 from greenloop.core.errors import UsageError
 from greenloop.core.python.ast_source import region_definition
-from greenloop.core.records.goal import Goal
 from greenloop.core.records.outcome import LEAST_CHANGES
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Spec
@@ -18,6 +17,7 @@ from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.requirements import Requirement, Shown, Start
 from greenloop.core.text.json_codec import from_json
 from greenloop.plugins.improve import judging, workloads
+from greenloop.plugins.improve.aims import Goal
 from greenloop.plugins.improve.comparison import build_comparison
 from greenloop.plugins.improve.measuring import Bench
 from greenloop.plugins.improve.records import Gain, Improvement, Workload
@@ -52,7 +52,7 @@ async def begin(start: Start) -> Requirement:
     calls = workloads.read_calls(start.options["calls"], problem.regions[0].qualname)
     start.report_status("comparing and measuring the unchanged code")
     workload = workloads.build_workload(problem, calls)
-    memory = float(start.options["memory"]) if goal is Goal.TIME else 0.0
+    memory = float(start.tools.options["improve.memory"]) if goal is Goal.TIME else 0.0
     assert start.trial.session is not None
     bench = Bench(inputs=start.trial.inputs, session=start.trial.session, goal=goal, memory=memory)
     cost = 0.0
@@ -68,7 +68,7 @@ async def begin(start: Start) -> Requirement:
     aim = Improvement(goal=goal, comparison=comparison)
     if goal is not Goal.LIMITS:
         wanted = await _with_cost(wanted, bench, workload, cost)
-        aim = replace(aim, workload=workload, below=start.options["below"], memory=memory)
+        aim = replace(aim, workload=workload, below=start.tools.options["improve.below"], memory=memory)
     return replace(wanted, judge=partial(judging.judge, aim))
 
 
@@ -104,7 +104,7 @@ async def _comparison(start: Start, bench: Bench, calls: Sequence[str]) -> tuple
         report_status=start.report_status,
     )
     share = strength.share
-    if share is not None and strength.tried >= LEAST_CHANGES and share >= start.options["strength"]:
+    if share is not None and strength.tried >= LEAST_CHANGES and share >= start.tools.options["improve.strength"]:
         return comparison, ""
     noticed = f"its tests notice {strength.killed} of {strength.tried} one-token changes of it"
     return comparison, f"{NOT_COMPARED if comparison is None else NOT_ALL_COMPARED}: {reason}; {noticed}."

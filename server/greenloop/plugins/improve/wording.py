@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from greenloop.core.records.goal import Goal
+from greenloop.plugins.improve.aims import Goal
 from greenloop.plugins.improve.records import Gain, ProfiledLine
 
 WIDTH = 10  # characters of the longest bar

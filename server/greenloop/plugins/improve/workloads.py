@@ -10,11 +10,11 @@ from importlib.resources import files
 
 from greenloop.core.errors import SettingsError
 from greenloop.core.generated_tests import generated_path
-from greenloop.core.records.goal import Goal
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Spec
 from greenloop.core.requirements import region_case
 from greenloop.core.test_selection import fit_selectors
+from greenloop.plugins.improve.aims import Goal
 from greenloop.plugins.improve.records import Workload
 from greenloop.project.sources import import_name_in_tests
 

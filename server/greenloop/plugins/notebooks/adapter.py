@@ -25,7 +25,7 @@ from greenloop.plugins.notebooks.module import Composed, compose
 from greenloop.plugins.notebooks.write_back import changed_cells, write_back
 from greenloop.project import sources, targets
 from greenloop.project.environment.faults import Fault
-from greenloop.project.settings import Settings
+from greenloop.project.settings import Settings, values, with_value
 from greenloop.project.syntax import definitions
 from greenloop_sandbox import Failure
 
@@ -58,7 +58,7 @@ class NotebookTarget(AdaptedTarget):
 
     def adapt_settings(self, settings: Settings) -> Settings:
         """Settings for a notebook, which has no test file that generated tests could be written to."""
-        return replace(settings, spec=replace(settings.spec, write=False))
+        return with_value(settings, "spec.write", value=False) if "spec.write" in values(settings) else settings
 
     @property
     def buffers(self) -> dict[str, bytes]:

@@ -41,7 +41,7 @@ CONSTRAINT_ID = "constraint-"  # how the last part of a case's id begins
 
 async def begin(start: Start) -> Requirement:
     """Raises `SettingsError` for an unknown constraint, `CannotVerifyError` where ruff is needed and missing."""
-    limits, problem = parse(start.tools.options.get("constraints", ())), start.problem
+    limits, problem = parse(start.tools.options.get("spec.constraints", ())), start.problem
     for each in limits:
         if each.keyword == RUFF:  # report a wrong selector before any model is asked
             await _ruff(problem, each, "", "empty.py")

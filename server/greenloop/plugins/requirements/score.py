@@ -24,7 +24,7 @@ REMEDY = "Write `file.py::function`, or `file.py::function>=0.9`."
 
 async def begin(start: Start) -> Requirement:
     """One case: the score is high enough. Raises `SettingsError` where the scorer does not exist."""
-    setting, problem = str(start.tools.options.get("score", "")).strip(), start.problem
+    setting, problem = str(start.tools.options.get("spec.score", "")).strip(), start.problem
     match = _SETTING.fullmatch(setting)
     if match is None or float(match["least"] or 1) > 1:
         raise SettingsError(f"`spec.score` is {setting!r}, which does not name a scorer.", remedy=REMEDY)

@@ -68,7 +68,7 @@ class _BadLineError(ValueError):
 
 async def begin(start: Start) -> Requirement:
     """A case for each recorded call of the region. Raises `SettingsError` naming the file and the line."""
-    spec = _collect(start.problem, str(start.tools.options.get("trace", "")))
+    spec = _collect(start.problem, str(start.tools.options.get("spec.trace", "")))
     calls = [case.source for case in spec.cases if len(case.source) <= LONGEST][:SHOWN]
     said = "\n".join(["This was recorded and must hold:", *calls]) if calls else ""
     return Requirement(name="trace", spec=spec, instruction=said)

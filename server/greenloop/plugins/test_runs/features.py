@@ -22,6 +22,7 @@ from greenloop.plugins.test_runs.commands import TestCommands
 from greenloop.plugins.test_runs.failing_tests import FailingTests
 from greenloop.plugins.test_runs.requests import TestRequest
 from greenloop.plugins.test_runs.scheduler import TestScheduler
+from greenloop.plugins.test_runs.settings import TestRunSettings
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +66,7 @@ def register(server: LanguageServer, parts: Parts) -> None:
         if file is None or file.composite or not locations.is_testable(file):
             return None
         folder_settings = settings.load(file.root)
-        return (file, folder_settings) if folder_settings.editor.save == "affected" else None
+        return (file, folder_settings) if folder_settings.of(TestRunSettings).save == "affected" else None
 
     def drop(uri: str) -> None:
         """Drops a closed file's tests, which are not visible any more, unless it is reopened at once."""

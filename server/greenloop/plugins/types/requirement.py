@@ -27,7 +27,7 @@ async def begin(start: Start) -> Requirement | None:
 
     Raises `CannotVerifyError` where it is binding and the checker is not installed.
     """
-    problem, place, mode = start.problem, start.tools.place, start.tools.options.get(NAME)
+    problem, place, mode = start.problem, start.tools.place, start.tools.options.get(f"spec.{NAME}")
     is_target = any(case.path == FILE for case in problem.spec.cases)
     if mode == OFF or place is None or is_target or not problem.regions:
         return None

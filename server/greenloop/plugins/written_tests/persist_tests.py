@@ -24,8 +24,10 @@ from greenloop.core.records.spec import Provenance
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.core.text.encoding import declared_encoding, why_not_encodable
 from greenloop.plugins.written_tests.append import REMARKS, append_tests, is_unittest, render_tests
+from greenloop.plugins.written_tests.settings import WrittenTestSettings
 from greenloop.project import sources
 from greenloop.project.formatting import format_code
+from greenloop.project.settings import Settings
 from greenloop_sandbox import Session, TestRun, case_results
 
 SECONDS = 60.0  # wall time for all written tests together
@@ -120,6 +122,7 @@ class PersistedTests:
     `encode` encodes a file's text; `hypothesis`: the project's environment has Hypothesis.
     """
 
+    settings: Settings
     problem: Problem
     text_of: Callable[[str], str | None]
     open_session: Callable[[], Awaitable[Session]]
@@ -128,7 +131,12 @@ class PersistedTests:
     hypothesis: bool
 
     async def add_to(self, outcome: Outcome) -> Outcome:
-        """Adds the tests to the outcome's edit and message. A failure to write them never spoils the outcome."""
+        """Adds the tests to the outcome's edit and message, if the settings ask for it.
+
+        A failure to write them never spoils the outcome.
+        """
+        if not self.settings.of(WrittenTestSettings).write:
+            return outcome
         try:
             addition = await self._build_proved(outcome.attempts)
         except GreenloopError as error:

@@ -7,7 +7,7 @@ import pytest
 
 from greenloop.core.errors import ModelError
 from greenloop.plugins.embedded import catalogue, gguf, weights
-from greenloop.project.settings import EmbeddedSettings
+from greenloop.plugins.embedded.settings import EmbeddedSettings
 from tiny_gguf import QWEN, make_gguf
 from tiny_weights import make_tiny_model
 

@@ -10,7 +10,7 @@ from fixed_machine import FixedMachine
 from greenloop.core.errors import ModelError
 from greenloop.plugins.embedded import catalogue, hardware
 from greenloop.plugins.embedded.gpus import Gpu
-from greenloop.project.settings import EmbeddedSettings
+from greenloop.plugins.embedded.settings import EmbeddedSettings
 
 SETTINGS = EmbeddedSettings()
 DEFAULT = catalogue.find(catalogue.DEFAULT)

@@ -9,7 +9,8 @@ import pytest
 
 from greenloop.core.errors import ModelError
 from greenloop.plugins.embedded import catalogue, lock, server
-from greenloop.project.settings import EmbeddedSettings, Settings
+from greenloop.plugins.embedded.settings import EmbeddedSettings
+from greenloop.project.settings import Settings
 
 
 @pytest.fixture(autouse=True)
@@ -70,7 +71,7 @@ RUNNING = server.RunningServer(port=1, key="k", pid=1, context=4096, threads=1)
     ],
 )
 def test_a_server_is_shared_by_those_whom_it_suits(changed, embedded, suits):
-    settings = Settings(embedded=EmbeddedSettings(**embedded))
+    settings = Settings(plugins=(EmbeddedSettings(**embedded),))
     model = catalogue.find(catalogue.DEFAULT)
     assert server._is_suitable(replace(RUNNING, **changed), settings, model) is suits
 

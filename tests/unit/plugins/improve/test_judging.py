@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from greenloop.core.records.goal import Goal
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
 from greenloop.core.verification_inputs import VerificationInputs
 from greenloop.plugins.improve import judging, measuring
+from greenloop.plugins.improve.aims import Goal
 from greenloop.plugins.improve.comparison import Comparison
 from greenloop.plugins.improve.records import Workload
 from greenloop_sandbox import Execution, Limits

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from greenloop.core.records.goal import Goal
 from greenloop.plugins.improve import measured_runs
+from greenloop.plugins.improve.aims import Goal
 from greenloop.plugins.improve.measured_runs import RunCost
 from greenloop.plugins.improve.records import Gain
 from greenloop_sandbox import Costs, Execution

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from greenloop.core.records.goal import Goal
 from greenloop.plugins.improve import measured_runs
+from greenloop.plugins.improve.aims import Goal
 from greenloop.plugins.improve.records import Gain
 from greenloop.plugins.improve.wording import describe_gain
 

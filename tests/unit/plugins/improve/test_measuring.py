@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.records.goal import Goal
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.verification_inputs import VerificationInputs
 from greenloop.plugins.improve import measuring
+from greenloop.plugins.improve.aims import Goal
 from greenloop.plugins.improve.records import Gain, Workload
 from greenloop.plugins.improve.wording import describe_gain
 from greenloop_sandbox import Costs, Execution, Limits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.records.goal import Goal
+from greenloop.plugins.improve.aims import Goal
 from greenloop.plugins.improve.records import Gain, ProfiledLine
 from greenloop.plugins.improve.wording import bar, heat_rows
 

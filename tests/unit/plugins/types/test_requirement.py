@@ -69,7 +69,7 @@ def begin(tmp_path):
             suite_seconds=1.0,
             encode=lambda texts: {path: text.encode() for path, text in texts.items()},
         )
-        tools = replace(make_tools(ScriptedSession(None)), place=place, options={"types": mode})
+        tools = replace(make_tools(ScriptedSession(None)), place=place, options={"spec.types": mode})
         trial = Trial(inputs=inputs, files={"m.py": NEW}, changed={"m.py": NEW}, session=session, is_final=True)
         return await requirement.begin(Start(trial=trial, tools=tools)), trial
 

@@ -76,7 +76,7 @@ class Play:
             session=None,
             user=NoUser(),
             rng=random.Random(0),
-            options={"skip": self.skip},
+            options={"planner.skip": self.skip},
         )
         feedback = Feedback(settings=Settings(), preset=self.preset, tools=tools)
         return await feedback.describe(problem, attempts)

@@ -12,8 +12,6 @@ from urllib.parse import unquote, urlsplit
 
 from acp.schema import EmbeddedResourceContentBlock, ResourceContentBlock, TextContentBlock
 
-from greenloop.core.records.goal import Goal
-
 ASK = (
     "Name a failing test (`fix tests/test_m.py::test_x`), a function to write from its docstring (`fix m.py::f`) or a "
     "line (`m.py:12`), or ask to `fix the failing tests` or to `improve m.py::f`. What follows a colon, or in the "
@@ -31,9 +29,9 @@ _LINE = re.compile(r"L?(\d+)")
 _FAILING = re.compile(r"\b(fail\w*|red|broken|tests?|suite|everything|all)\b", re.IGNORECASE)
 _REPAIR = re.compile(r"\b(fix|repair|solve|green|pass)\b", re.IGNORECASE)
 _GOALS = (
-    (re.compile(r"\bmemory\b", re.IGNORECASE), Goal.MEMORY),
-    (re.compile(r"\bsimpl(?:er|ify)\b", re.IGNORECASE), Goal.LIMITS),
-    (re.compile(r"\b(?:improve|faster|optimi[sz]e|speed)\b", re.IGNORECASE), Goal.TIME),
+    (re.compile(r"\bmemory\b", re.IGNORECASE), "memory"),
+    (re.compile(r"\bsimpl(?:er|ify)\b", re.IGNORECASE), "limits"),
+    (re.compile(r"\b(?:improve|faster|optimi[sz]e|speed)\b", re.IGNORECASE), "time"),
 )
 
 
@@ -42,7 +40,7 @@ class Wish:
     """A prompt's request: targets as typed (none: every failing test), a goal for code that passes, a comment."""
 
     targets: tuple[str, ...] = ()
-    goal: Goal | None = None
+    goal: str | None = None
     comment: str = ""
 
 

@@ -14,11 +14,11 @@ from acp.schema import ClientCapabilities, StopReason, ToolCallLocation, ToolKin
 from greenloop.api import targets, testing
 from greenloop.api.session import RefineRequest, RefineSession
 from greenloop.api.settings import Settings
+from greenloop.core.aims import find_aim
 from greenloop.core.errors import GreenloopError
 from greenloop.core.events import Event, Looked, Started, Tested
 from greenloop.core.records import outcome as records
 from greenloop.core.records.attempt import Look
-from greenloop.core.records.goal import aim_for
 from greenloop.core.records.spec import Region
 from greenloop.core.text.redact import clean_for_display
 from greenloop.plugins.agents.acp.apply import offer
@@ -139,7 +139,7 @@ class Turn:
                 target=target,
                 buffers=await files.unsaved(self._file_of(target)),
                 comment=wish.comment,
-                aim=aim_for(wish.goal),
+                aim=find_aim(wish.goal),
             )
             session = RefineSession(
                 request,

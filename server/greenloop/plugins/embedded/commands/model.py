@@ -19,6 +19,7 @@ from greenloop.models import default_model
 from greenloop.models.local_models import LOCAL, is_local
 from greenloop.plugins.embedded import catalogue, hardware, server, weights
 from greenloop.plugins.embedded.catalogue import EmbeddedModel
+from greenloop.plugins.embedded.settings import EmbeddedSettings
 from greenloop.project.environment.installation import extra_command
 from greenloop.project.settings import Settings
 
@@ -129,7 +130,7 @@ def _print_embedded(settings: Settings, solved: dict[str, str]) -> set[str]:
     rows = [("model", "download", "memory", "license", "here", "solved", "note")]
     for model in models:
         size = f"{model.size / 1e9:.1f} GB" if model.size else "?"
-        memory = f"{hardware.needed_memory(model, settings.embedded) / 1e9:.1f} GB" if model.size else "?"
+        memory = f"{hardware.needed_memory(model, settings.of(EmbeddedSettings)) / 1e9:.1f} GB" if model.size else "?"
         note = "your own" if not model.hub else "" if model.tried else "not tested"
         here = "yes" if weights.downloaded_file(model) else "no"
         share = solved.get(model.setting, "")
@@ -140,11 +141,11 @@ def _print_embedded(settings: Settings, solved: dict[str, str]) -> set[str]:
         print(render.escape_controls("  ".join(cells).rstrip()))
     print(f"use: --model local/NAME, after `greenloop model pull NAME`; local alone is {catalogue.DEFAULT}")
     print(render.escape_controls(f"this machine: {hardware.describe(machine)}"))
-    fitting = hardware.recommend(models, settings.embedded, machine)
+    fitting = hardware.recommend(models, settings.of(EmbeddedSettings), machine)
     print(f"recommended: {fitting.name if fitting else 'none of these'}")
     if features := hardware.missing_features(machine):
         print(features)
-    if layers := hardware.describe_gpu_use(settings.embedded, machine.gpus):
+    if layers := hardware.describe_gpu_use(settings.of(EmbeddedSettings), machine.gpus):
         print(render.escape_controls(f"embedded.gpu: {layers}"))
     return {model.setting for model in models}
 

@@ -21,6 +21,7 @@ from greenloop.models.chat.completions import open_client
 from greenloop.plugins.embedded import catalogue, client, server
 from greenloop.plugins.embedded.catalogue import EmbeddedModel
 from greenloop.plugins.embedded.continuations import Beginning, Step, best_texts, read_steps
+from greenloop.plugins.embedded.settings import EmbeddedSettings
 from greenloop.project.settings import Settings
 
 RIVALS = 5  # most probable tokens that are reported for each place of a filling
@@ -48,11 +49,11 @@ class Local:
     @property
     def slots(self) -> int:
         """The number of requests that the server answers concurrently."""
-        return self._settings.embedded.slots
+        return self._settings.of(EmbeddedSettings).slots
 
     @property
     def context(self) -> int:
-        return catalogue.context_of(self._model, self._settings.embedded)
+        return catalogue.context_of(self._model, self._settings.of(EmbeddedSettings))
 
     async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
         """Raises `ModelError` when the model is not downloaded, cannot run here, or its server is lost twice."""

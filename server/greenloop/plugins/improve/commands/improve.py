@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 from greenloop.cli.commands import fix
+from greenloop.core.aims import Aim
 from greenloop.core.errors import UsageError
-from greenloop.core.records.goal import Aim, Goal, aim_for
+from greenloop.plugins.improve.aims import AIMS, Goal
 
 SUMMARY = "make passing code faster or smaller, or change it as a comment asks"
 
@@ -37,7 +39,8 @@ def run(arguments: argparse.Namespace) -> int:
             raise UsageError(
                 "--inputs names calls to measure or compare; with a comment nothing is.", remedy="Leave it out."
             )
-        return aim_for(goal, _read(arguments.inputs) if arguments.inputs else "")
+        aim, calls = AIMS[goal.value], _read(arguments.inputs) if arguments.inputs else ""
+        return replace(aim, options={**aim.options, "calls": calls})
 
     return fix.run(arguments, read_aim)
 

@@ -13,7 +13,8 @@ from greenloop.core.records.model import ChatRequest, InfillRequest, Message
 from greenloop.models import roles
 from greenloop.plugins.embedded import catalogue, server
 from greenloop.plugins.embedded.providers import local
-from greenloop.project.settings import ApiSettings, EmbeddedSettings, Settings
+from greenloop.plugins.embedded.settings import EmbeddedSettings
+from greenloop.project.settings import ApiSettings, Settings
 from tiny_weights import make_tiny_model
 
 HOLE = InfillRequest(prefix="def f(a, b):\n", suffix="\nprint(f(1, 2))\n", stop=("\n",), max_tokens=20, seed=3)
@@ -185,7 +186,7 @@ async def test_a_hole_that_does_not_fit_is_told(api, model):
 
 def test_slots_are_the_settings():
     assert slots(local.create("local", Settings())) == 1
-    assert slots(local.create("local", Settings(embedded=EmbeddedSettings(slots=4)))) == 4
+    assert slots(local.create("local", Settings(plugins=(EmbeddedSettings(slots=4),)))) == 4
 
 
 def spelled(*words, rivals=(), stop_type="word"):

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from greenloop.api.events_json import event_object
 from greenloop.api.session import RefineRequest, RefineSession
+from greenloop.core.aims import find_aim
 from greenloop.core.errors import WorkspaceError
 from greenloop.core.events import Event, Looked, Planned, Started, Tested
-from greenloop.core.records.goal import Goal, aim_for
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.summary import count_candidates
 from greenloop.core.text.diff import diff_files
@@ -31,7 +31,10 @@ async def refine(
         Text, Field(description="A failing test (node id), or a function to write from its docstring (file.py::name).")
     ],
     comment: Annotated[str, Field(description="What the change should do, for the model.")] = "",
-    goal: Annotated[Goal | None, Field(description="For code that passes its tests: what it is to become.")] = None,
+    goal: Annotated[
+        Literal["time", "memory", "limits", "comment"] | None,
+        Field(description="For code that passes its tests: what it is to become."),
+    ] = None,
     model: Annotated[
         Text, Field(description="local, ollama/NAME, ...; `client` asks yours by sampling. By default the setting's.")
     ] = "",
@@ -71,7 +74,7 @@ async def refine(
 
     async with report_progress(context) as report:
         session = RefineSession(
-            RefineRequest(root=folder, target=target, comment=comment, aim=aim_for(goal)),
+            RefineRequest(root=folder, target=target, comment=comment, aim=find_aim(goal)),
             settings=settings,
             user=McpUser(context),
             model=ClientModel(context, settings) if model == CLIENT else None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from greenloop.core.records.attempt import Move
-from greenloop.drafting.search import algorithms
+from greenloop.plugins.improve.search import algorithms
 from search_run import PROBLEM, Run
 
 THREE = ["one pass with a set, O(n)", "sort first, O(n log n)", "a dictionary of all of the sums, built once, O(n)"]

@@ -24,7 +24,7 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     newest = attempts[-1]
     if newest.number:
         return FeedbackNote(text="")
-    most = int(tools.options.get("algorithms", ALGORITHMS))
+    most = int(tools.options.get("improve.algorithms", ALGORITHMS))
     reply = await ask(
         problem,
         newest,

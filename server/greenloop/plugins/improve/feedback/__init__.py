@@ -1,0 +1,1 @@
+"""The feedback part of `greenloop improve`."""

@@ -1,0 +1,1 @@
+"""The prompts of `greenloop improve`."""
