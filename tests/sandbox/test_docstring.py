@@ -23,7 +23,6 @@ async def test_without_any_example_tests_are_designed_and_never_taken_for_the_us
     outcome = await docstring(STUB, model)
     assert outcome.solved
     assert outcome.verified is Verified.PARTIALLY
-    assert not outcome.applicable
     assert "no tests of your own, 4/6 generated tests pass" in outcome.message
     first, last = docstring.specified
     assert {case.provenance for case in first.spec.cases} == {Provenance.DESIGNED}
@@ -174,4 +173,3 @@ async def test_examples_hold_and_the_votes_do_not_so_it_is_for_the_user_to_look_
     assert outcome.solved
     assert outcome.verified is Verified.VERIFIED
     assert outcome.evidence.warnings == ("The candidates agree, but fail 9 of 9 generated tests.",)
-    assert not outcome.applicable

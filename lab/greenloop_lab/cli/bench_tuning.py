@@ -10,6 +10,7 @@ import asyncio
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from greenloop.cli import exit_codes, interrupt
@@ -56,7 +57,7 @@ def run(arguments: argparse.Namespace, settings: Mapping[str, Any], selection: T
     tunable = prompts.parse_tunable(what) if not arguments.settings else None
     preset = ladder.parse_preset(what) if arguments.settings else None
     if arguments.undo:
-        print(saved.undo(templates.user_template(tunable.name) if tunable else user_file()))
+        print(saved.undo(_file_of(tunable) if tunable else user_file()))
         return exit_codes.VERIFIED
     if not arguments.tasks:
         raise UsageError("No tasks to score with were named.", remedy="Name them with --tasks, as for a run.")
@@ -134,12 +135,17 @@ def _finish(tunable: Tunable, tuned: Tuned) -> int:
     if not tuned.is_confirmed:
         print(CHANCE)
         return exit_codes.NOT_SOLVED
-    file = templates.user_template(tunable.name)
+    file = _file_of(tunable)
     saved.save(file, tuned.text)
     presets = ", ".join(prompts.presets_with(tunable))
     print(f"Saved as {file}, for these presets: {presets}.")
     print(f"`greenloop bench tune {tunable.preset.name}:{tunable.template} --undo` restores what was before.")
     return exit_codes.VERIFIED
+
+
+def _file_of(tunable: Tunable) -> Path:
+    """The user's file that replaces the template, which need not exist."""
+    return templates.user_folder() / f"{tunable.name}.txt"
 
 
 def _report_status(text: str) -> None:

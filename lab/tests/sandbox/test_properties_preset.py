@@ -43,7 +43,6 @@ async def test_a_violated_property_with_its_minimal_input_leads_to_the_repair(do
     outcome = await run(docstring, bare_python, model)
     assert outcome.solved, outcome.message
     assert outcome.verified is Verified.PARTIALLY  # nothing is the user's own word
-    assert not outcome.applicable
     assert [attempt.accepted for attempt in docstring.attempts] == [False, True]
     (told,) = model.asked(Role.REFINER)
     assert "The property `permutation` does not hold" in told

@@ -39,11 +39,6 @@ def best_attempt(attempts: Sequence[Attempt]) -> Attempt | None:
     return max(filter(is_valid, attempts), key=key, default=None)
 
 
-def newest_best(attempts: Sequence[Attempt]) -> Attempt | None:
-    """The best attempt so far, the newest of equals: different code that is equally good is a step, not a loss."""
-    return max(filter(is_valid, attempts), key=lambda attempt: (rank(attempt), attempt.number), default=None)
-
-
 def count_asked(attempts: Sequence[Attempt]) -> int:
     """Counts the attempts that the model was asked for; a turn whose edits could not be placed is none."""
     asked = (each for each in attempts if each.draft is not None and each.draft.move not in WITHOUT_MODEL)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 import re
-from difflib import get_close_matches
 
 from greenloop.core.errors import ModelError, UsageError
+from greenloop.core.text.similar import closest, similar
 from greenloop.models import known_models
 from greenloop.models.known_models import ADDRESSES, asks_directly, find_provider, key_variables, providers
 from greenloop.project.environment.installation import extra_command
@@ -94,12 +94,12 @@ def _where_unknown(name: str) -> str:
     listed = [each for each in known_models.chat_models() if each.rpartition("/")[2] == name]
     usual = min(listed, key=lambda each: (each.partition("/")[0] not in LISTED, len(each)), default="")
     if not usual and slash:
-        usual = next((f"{each}/{rest}" for each in get_close_matches(first, sorted(providers()), n=1)), "")
+        usual = next((f"{each}/{rest}" for each in similar(first, sorted(providers()))), "")
     if not usual:
         bare = [each for each in known_models.chat_models() if "/" not in each]
         relatives = [each for each in bare if _family(each) == _family(name)]
         usual = next((f"{find_provider(each)}/{name}" for each in relatives), "")
-        usual = usual or next(iter(get_close_matches(name, bare, n=1, cutoff=ALIKE)), "")
+        usual = usual or closest(name, bare, likeness=ALIKE)
     suggestion = f"Name {usual}, or write" if usual else "Write"
     return f"{suggestion} it as provider/model, such as ollama/llama3.2 or openai/gpt-4o, or `local`."
 
@@ -119,7 +119,7 @@ def _misspelt(name: str, provider: str) -> str:
     }
     if model in listed or _family(model) in set(map(_family, listed)):
         return ""
-    return next((listed[each] for each in get_close_matches(model, listed, n=1, cutoff=ALIKE)), "")
+    return listed.get(closest(model, listed, likeness=ALIKE), "")
 
 
 def _family(model: str) -> str:

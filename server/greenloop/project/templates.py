@@ -16,7 +16,6 @@ from pathlib import Path
 from string import Template
 
 from greenloop.core import entry_points
-from greenloop.core.errors import SettingsError
 from greenloop.core.text.similar import closest
 from greenloop.project.settings import user_file
 
@@ -41,18 +40,6 @@ def preset_templates(name: str) -> dict[str, str]:
 def part_template(name: str) -> Template:
     """The template of a part, such as `feedback/explain`."""
     return Template(_text(f"{name}.txt"))
-
-
-def user_template(name: str) -> Path:
-    """The user's file that replaces a template such as `default/refine`, which need not exist.
-
-    Raises `SettingsError` where there is no such template.
-    """
-    if not _built_in(f"{name}.txt").is_file():
-        near = closest(f"{name}.txt", _names())
-        remedy = f"Did you mean {near.removesuffix('.txt')}?" if near else "See docs/extending.md."
-        raise SettingsError(f"There is no template '{name}'.", remedy=remedy)
-    return user_folder() / f"{name}.txt"
 
 
 def find_fault(name: str, text: str) -> str:

@@ -13,7 +13,6 @@ from greenloop.core.election import (
     best_attempt,
     count_asked,
     elect_nearest,
-    newest_best,
 )
 from greenloop.core.records.attempt import Candidate, Finding, Move
 from greenloop.core.records.problem import Problem
@@ -59,7 +58,6 @@ def test_what_passes_no_more_than_the_users_code_is_not_built_on():
 def test_the_best_attempt():
     attempts = in_order(baseline(), attempt(1, passed=1), attempt(2, passed=1), attempt(3, finding=REFUSED))
     assert number_of(best_attempt(attempts)) == 1
-    assert number_of(newest_best(attempts)) == 2
     accepted = [*attempts, attempt(4, accepted=True)]
     assert number_of(best_attempt(accepted)) == 4
     assert best_attempt([baseline()]) is None

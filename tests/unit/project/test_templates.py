@@ -10,7 +10,6 @@ from types import SimpleNamespace
 import pytest
 
 from greenloop.cli import options
-from greenloop.core.errors import SettingsError
 from greenloop.core.records.attempt import Attempt, Draft, FeedbackNote, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Excerpt, Problem
@@ -152,13 +151,6 @@ def test_a_repository_has_no_say_in_prompts(own, tmp_path, monkeypatch):
     assert (
         templates.preset_templates("default")["draft"] == (PACKAGE / "drafting/prompts/default/draft.txt").read_text()
     )
-
-
-def test_a_template_that_does_not_exist_has_no_file_of_the_user(own):
-    assert templates.user_template("default/draft") == own("default/draft.txt", "$feedback $names")
-    with pytest.raises(SettingsError, match="no template 'default/drift'") as raised:
-        templates.user_template("default/drift")
-    assert raised.value.remedy == "Did you mean default/draft?"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from greenloop.core.election import newest_best
 from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
@@ -17,6 +16,7 @@ from greenloop.core.records.verdict import Status
 from greenloop.drafting.feedback._critic import ask
 from greenloop.drafting.feedback._rejected_answers import describe_newest
 from greenloop.drafting.feedback.cases import list_cases
+from greenloop_lab.drafting.search._newest_best import newest_best
 
 SAMPLES = 4  # the first round of search/magicore.py
 TOKENS = 120

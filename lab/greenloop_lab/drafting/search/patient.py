@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from greenloop.core.election import newest_best
 from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.drafting.search._progress import count_since_gain
+from greenloop_lab.drafting.search._newest_best import newest_best
 from greenloop_lab.drafting.search._temperatures import refinement_temperature
 
 PATIENCE = 2

@@ -147,8 +147,3 @@ class Outcome:
     withdrawn: Usage = Usage()
     evidence: Evidence = Evidence()
     run: int | None = None
-
-    @property
-    def applicable(self) -> bool:
-        """May it be applied without asking? Only a verified result without warnings."""
-        return self.solved and self.verified is Verified.VERIFIED and bool(self.after) and not self.evidence.warnings

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from greenloop.core.compose import compose
-from greenloop.core.deadline import gather_with_errors
+from greenloop.core.deadline import gather_or_cancel
 from greenloop.core.election import CHEAP, WITHOUT_MODEL, best_attempt, count_asked
 from greenloop.core.errors import GreenloopError, ModelError
 from greenloop.core.events import Event, Started, Tested
@@ -194,7 +194,7 @@ class _Loop:
                 await self.questions.prepare(draft)
         first = len(self.state.attempts)
         numbered = list(enumerate(drafts, first))
-        requested = await gather_with_errors(
+        requested = await gather_or_cancel(
             [self.questions.request_candidate(*each) for each in numbered if each[1].move not in WITHOUT_MODEL],
             ModelError,
         )
