@@ -36,11 +36,15 @@ MAX_UNCHANGED_SECONDS, MIN_MUTANT_SECONDS, TIME_FACTOR = 60.0, 8.0, 5
 
 @dataclass(frozen=True, kw_only=True)
 class CoveredFunction:
-    """A function, and the passing cases that reach it with its call depth below each of them."""
+    """A function, and the passing cases that reach it with its call depth below each of them.
+
+    `red` are the cases of the whole suite that fail with the unchanged code.
+    """
 
     path: str
     line: int
     cases: Mapping[str, int]
+    red: Sequence[str]
 
 
 async def from_folder(folder: Path, settings: Settings, request: MutantRequest) -> list[Task]:
@@ -75,6 +79,7 @@ def _covered_functions(root: Path, execution: Execution) -> list[CoveredFunction
         raise CannotVerifyError(f"The tests of {root} cannot be run: {execution.broken}")
     by_case = outcomes_by_case(execution, complete_only=False) or {}
     passing = [case for case, outcome in by_case.items() if outcome == "passed"]
+    red = tuple(case for case, outcome in by_case.items() if outcome in ("failed", "error"))
     if not passing:
         errors = collect_errors(execution)
         reason = f": {errors[0].failure.type}: {errors[0].failure.message}" if errors else ""
@@ -91,7 +96,7 @@ def _covered_functions(root: Path, execution: Execution) -> list[CoveredFunction
     if not cases:
         raise UsageError(f"The tests of {root} reach no function that may be changed.")
     return [
-        CoveredFunction(path=path, line=line, cases=function_cases)
+        CoveredFunction(path=path, line=line, cases=function_cases, red=red)
         for (path, line), function_cases in sorted(cases.items())
     ]
 
@@ -156,10 +161,12 @@ async def _from_function(
         session=session, path=function.path, original=source.text, cases=tuple(function.cases)[:MAX_CASES]
     )
     # Cases that fail unchanged, or differ with another hash seed, are left out.
+    red = [*function.red]
     for hash_seed in (0, OTHER_SEED):
         failing = await trial.failing(source.text, hash_seed=hash_seed)
         if failing is None:
             return None
+        red += failing
         trial.cases = [case for case in trial.cases if case not in failing]
     if not trial.cases:
         return None
@@ -168,10 +175,11 @@ async def _from_function(
     if mutant is None:
         return None
     text, chosen = mutant
-    failing = await trial.failing(text)
-    if not failing:
+    failing = await trial.failing(text) or []
+    chosen_target = _choose_target(sorted(failing, key=lambda case: function.cases[case]), trial.cases, red)
+    if chosen_target is None:
         return None
-    target, shown = _choose_target(sorted(failing, key=lambda case: function.cases[case]), trial.cases)
+    target, shown = chosen_target
     return mutant_task(
         family,
         request,
@@ -203,13 +211,25 @@ def _function_at(source: Source, line: int) -> tuple[str, Function] | None:
     return next(inside(source.tree, ()), None)
 
 
-def _choose_target(failing: Sequence[str], cases: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """The target and its cases: the failing test nearest to the function, or its class."""
-    nearest = failing[0]
-    owner, _, _name = _test_of_case(nearest).rpartition("::")
-    if "::" in owner and len(failing) <= MAX_SHOWN and all(case.startswith(f"{owner}::") for case in failing):
-        return owner, tuple(case for case in cases if case.startswith(f"{owner}::"))
-    return _test_of_case(nearest), tuple(case for case in cases if _test_of_case(case) == _test_of_case(nearest))
+def _choose_target(
+    failing: Sequence[str], cases: Sequence[str], red: Sequence[str]
+) -> tuple[str, tuple[str, ...]] | None:
+    """The target and its cases: the class of the failing tests, or the nearest of them to the function.
+
+    None if each has a case that is red without the mutant too: no repair would turn it green.
+    """
+    owner, _, _name = _test_of_case(next(iter(failing), "")).rpartition("::")
+    is_one_class = (
+        "::" in owner and len(failing) <= MAX_SHOWN and all(case.startswith(f"{owner}::") for case in failing)
+    )
+    for target in [*[owner] * is_one_class, *map(_test_of_case, failing)]:
+        if not any(_is_in(case, target) for case in red):
+            return target, tuple(case for case in cases if _is_in(case, target))
+    return None
+
+
+def _is_in(case: str, target: str) -> bool:
+    return _test_of_case(case) == target or case.startswith(f"{target}::")
 
 
 def _test_of_case(case: str) -> str:

@@ -72,6 +72,26 @@ def test_that_fails():
     assert Box(1, 1).area() == 2
 """
 
+RED = """
+import pytest
+
+from shapes import Box
+
+
+@pytest.mark.parametrize("area", [6, 7])
+def test_nearest(area):
+    assert Box(2, 3).area() == area
+
+
+class TestBox:
+    def test_area(self):
+        assert max(Box(2, 3).area(), Box(-1, 3).area()) + Box(-1, 3).area() == 6
+
+    def test_that_fails(self):
+        assert Box(1, 1).area() == 2
+"""
+AREA = "test_shapes.py::TestBox::test_area"
+
 
 @pytest.fixture
 def project(tmp_path, lay, monkeypatch):
@@ -119,6 +139,12 @@ async def test_the_shown_test_is_not_all_that_judges(project, table):
     (task,) = await made(project, table, count=1, is_excluded=lambda family: not family.endswith(".Box.area-"))
     assert task.target in {"test_shapes.py::test_area", "test_shapes.py::TestLargest"}
     assert {case.partition("::")[2].partition("[")[0] for case in task.cases} == {"test_area", "TestLargest::test_some"}
+
+
+async def test_no_target_has_a_test_that_is_red_anyway(project, table):
+    (project / "test_shapes.py").write_text(RED)
+    (task,) = await made(project, table, count=1, is_excluded=lambda family: not family.endswith(".Box.area-"))
+    assert (task.target, task.shown) == (AREA, (AREA,))
 
 
 async def test_a_file_that_changed_since_is_told(project, table, tmp_path):
