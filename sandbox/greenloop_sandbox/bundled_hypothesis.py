@@ -35,7 +35,7 @@ _UNCHECKED = (1).to_bytes(4, "little") + bytes(8)  # bytecode that is never comp
 
 @cache
 def archive() -> bytes:
-    """The bundled file; empty where greenloop's own Hypothesis is not installed or not pure Python.
+    """The bundled file; empty if greenloop's own Hypothesis is not installed or not pure Python.
 
     It is built once for each version and kept in the cache folder.
     """

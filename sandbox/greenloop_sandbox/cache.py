@@ -14,7 +14,7 @@ APP = "greenloop"
 def cache_folder() -> Path:
     """The user's cache folder, made on first use if it can be made.
 
-    Where it cannot, reading finds nothing in it, and who writes into it gets an `OSError`.
+    Otherwise reading finds nothing in it, and writing raises `OSError`.
     """
     path = Path(os.environ.get("XDG_CACHE_HOME") or platformdirs.user_cache_dir()) / APP
     with suppress(OSError):

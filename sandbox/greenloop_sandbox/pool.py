@@ -39,7 +39,7 @@ class SandboxPool:
     """Owns back ends and idle sessions: at most `MOST_IDLE` of them for each workspace.
 
     A caller that opens a session through the pool returns it with `release`, even when the request failed.
-    `remembered` is what callers keep for a workspace as long as its sandbox may be used again.
+    `remembered` holds facts of callers about a workspace, as long as its sandbox may be used again.
     """
 
     def __init__(self, *, pause_seconds: float = PAUSE_SECONDS, close_seconds: float = CLOSE_SECONDS) -> None:
@@ -58,7 +58,7 @@ class SandboxPool:
         return self._back_ends[key]
 
     async def warm(self, spec: SandboxSpec) -> bool:
-        """Warms the idle sessions with this sandbox spec, where a cancelled run took them down; False: there are none.
+        """Warms the idle sessions with this sandbox spec, if a cancelled run took them down; False if there are none.
 
         They may be opened meanwhile.
         """
@@ -75,7 +75,7 @@ class SandboxPool:
             pooled.warming = None
 
     async def open(self, sandbox: Sandbox, spec: SandboxSpec) -> Session:
-        """Returns the idle session with this sandbox spec, else a new one. Raises what `sandbox.open` raises."""
+        """Returns the idle session with this sandbox spec, else a new one. Raises the errors of `sandbox.open`."""
         self._abandoned_roots.discard(spec.root)
         for pooled in reversed(self._idle):  # the last one has learnt most
             if pooled.spec == spec and pooled.sandbox is sandbox:
@@ -88,7 +88,7 @@ class SandboxPool:
         return session
 
     async def release(self, session: Session) -> None:
-        """Keeps the session for the next request, or closes it where the workspace already has enough idle ones."""
+        """Keeps the session for the next request, or closes it if the workspace already has enough idle ones."""
         pooled = next(pooled for pooled in self._lent if pooled.session is session)
         self._lent.remove(pooled)
         idle = [idle for idle in self._idle if idle.spec.root == pooled.spec.root]

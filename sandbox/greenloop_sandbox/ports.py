@@ -29,7 +29,7 @@ class Session(Protocol):
 class Sandbox(Protocol):
     """A back end that isolates code. `probe` is the self-test; `open` raises `CannotVerifyError` with the remedy.
 
-    `report_status` receives progress messages where opening takes long.
+    `report_status` receives progress messages while a slow one opens.
     """
 
     report_status: Callable[[str], None]

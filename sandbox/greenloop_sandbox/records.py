@@ -101,103 +101,73 @@ class Inspection:
 
 @dataclass(frozen=True, kw_only=True)
 class Apart:
-    """The changed code runs in a process of its own, the tests over the user's own code with stubs for what changed.
+    """The changed code runs in a process of its own, the tests over the user's own code with stubs for what changed."""
 
-    `files` are the changed Python texts by path (None: taken away), `tests` the test files, which the code does not
-    see, `visible` those that it may read all the same. `constants`: the tests see its constants; `in_place`: what
-    it changes in its arguments is changed in the tests' objects; `outer`: its callers run with it. `wrong`: of what
-    a pass may rest on (`changes`, `constants`, `operators`, `operands`; `all`: results, changes and constants), the
-    tests are given wrong ones; with `+` or `-` behind it, greater or smaller numbers. `operands`: what the assertions
-    compare is noted, and with `wrong` a false one does not end the test. `own`: the stubs ask the user's own code in
-    place of the changed one. `seed` is the hash seed of the code's process. `lines`: the lines of these files that
-    run are recorded; `aware`: the code's process shows that tests run, as one with pytest does.
-    """
-
-    files: Mapping[str, str | None]
-    tests: tuple[str, ...] = ()
-    visible: tuple[str, ...] = ()
-    constants: bool = False
-    in_place: bool = False
-    outer: bool = False
+    files: Mapping[str, str | None]  # the changed Python texts by path; None: the file is deleted
+    tests: tuple[str, ...] = ()  # the test files, which the code does not see
+    visible: tuple[str, ...] = ()  # those of them that it may read all the same
+    constants: bool = False  # the tests see the changed constants
+    in_place: bool = False  # what the code changes in its arguments is changed in the tests' objects
+    outer: bool = False  # the callers of the changed code run with it
+    # The tests get wrong values of this part of what a pass may rest on: `changes`, `constants`, `operators`,
+    # `operands`, or `all` for results, changes and constants; with `+` or `-` at its end, greater or smaller numbers.
     wrong: str = ""
-    operands: bool = False
-    own: bool = False
-    seed: int = 0
-    lines: bool = False
-    aware: bool = False
+    operands: bool = False  # record what the assertions compare; with `wrong`, a false one does not end the test
+    own: bool = False  # the stubs ask the user's own code, not the changed one
+    seed: int = 0  # the hash seed of the code's process
+    lines: bool = False  # record which lines of `files` run
+    aware: bool = False  # the code's process shows that tests run, as one with pytest does
 
 
 @dataclass(frozen=True, kw_only=True)
 class TestRun:
-    """The request of one execution: selectors and texts.
-
-    `files` are laid over the workspace (new files allowed), those in `without` are hidden. `trace` records which
-    functions each case reaches; `watch` records which of these lines each case runs, with the values that change there;
-    `statements` records which lines each case runs of functions that may be at fault; `profile` records what their
-    lines cost; `inspect` describes failures with the values of their locals; `collect` only collects. `baseline`: this
-    is the user's own code, from which a back end may learn to run faster. `apart` puts the changed code into a process
-    of its own. `passes`: what the calls cost is measured, and all cases run so many times (0: nothing is measured).
-    `only`: of the selected cases those with these ids run, in this order (empty: all). `case_seconds`: the run ends, as
-    after `seconds`, when a case takes so long (0: no such limit).
-    """
+    """The request of one execution: which cases run, over which texts, and what is recorded."""
 
     __test__ = False  # pytest collects classes by their name
 
-    selectors: tuple[str, ...]
-    files: Mapping[str, bytes] = field(default_factory=dict)
-    without: tuple[str, ...] = ()
-    baseline: bool = False
-    apart: Apart | None = None
-    trace: bool = False
-    watch: tuple[WatchedLines, ...] = ()
-    statements: tuple[WatchedLines, ...] = ()
-    profile: ProfiledLines | None = None
-    inspect: Inspection | None = None
-    collect: bool = False
-    only: tuple[str, ...] = ()
-    passes: int = 0
-    seconds: float = 10.0
-    case_seconds: float = 0.0
+    selectors: tuple[str, ...]  # pytest node ids, files or folders; empty: everything
+    files: Mapping[str, bytes] = field(default_factory=dict)  # laid over the workspace; may be new
+    without: tuple[str, ...] = ()  # files that are hidden
+    baseline: bool = False  # this is the user's own code, from which a back end may learn to run faster
+    apart: Apart | None = None  # puts the changed code into a process of its own
+    trace: bool = False  # record which functions each case reaches
+    watch: tuple[WatchedLines, ...] = ()  # record which of these lines each case runs, and the values that change
+    statements: tuple[WatchedLines, ...] = ()  # record which lines each case runs of functions that may be at fault
+    profile: ProfiledLines | None = None  # record what the lines of functions cost
+    inspect: Inspection | None = None  # describe failures with the values of their locals
+    collect: bool = False  # only collect the cases
+    only: tuple[str, ...] = ()  # of the selected cases run those with these ids, in this order; empty: all
+    passes: int = 0  # measure the cost of calls, and run all cases so many times; 0: measure nothing
+    seconds: float = 10.0  # the limit of the run
+    case_seconds: float = 0.0  # the limit of each case, which ends the run like `seconds`; 0: none
     hash_seed: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Costs:
-    """Cost of a run by the supervisor's clocks, which the code under test cannot reach.
+    """Seconds of a run by the supervisor's clocks, which the code under test cannot reach."""
 
-    `calls` are the seconds of each case's call, in running order; a call has the greater of elapsed and processor time.
-    `imports` are the seconds of the collection, which imports the modules, `fixtures` those of setup and teardown.
-    `elapsed` and `processor` are all seconds besides the calls, with these, child processes and collecting garbage.
-    `peak` are the bytes by which the process had grown during a call.
-    """
-
-    calls: tuple[float, ...]
-    imports: float
-    fixtures: float
-    elapsed: float
-    processor: float
-    peak: int = 0
+    calls: tuple[float, ...]  # of each case's call, in running order: elapsed or processor time, whichever is greater
+    imports: float  # of the collection, which imports the modules
+    fixtures: float  # of setup and teardown
+    elapsed: float  # of everything but the calls
+    processor: float  # the same in processor time, with child processes and garbage collection
+    peak: int = 0  # bytes by which the process had grown during a call
 
 
 @dataclass(frozen=True, kw_only=True)
 class Execution:
-    """The raw output of the sandbox, not yet judged.
+    """The raw output of the sandbox, not yet judged."""
 
-    `records` arrive in order over the supervised pipe (inside/protocol.py describes each kind);
-    `status` is the worker's exit status from waitpid (negative: signal); `killed` is the reason of a kill, or "";
-    `broken` is why the sandbox itself failed, in one sentence, or "". `silent` are the seconds without any record
-    before the end: for a run that was killed, how long its last case had taken at least. `costs`: see `TestRun.passes`.
-    """
-
-    records: tuple[Mapping[str, Any], ...] = ()
-    status: int | None = None
-    killed: str = ""
-    broken: str = ""
+    records: tuple[Mapping[str, Any], ...] = ()  # in order; inside/protocol.py describes each kind
+    status: int | None = None  # the worker's exit status from waitpid; negative: a signal
+    killed: str = ""  # why the run was killed
+    broken: str = ""  # why the sandbox itself failed, in one sentence
     output: str = ""
     leftover: int = 0
     seconds: float = 0.0
-    silent: float = 0.0
-    costs: Costs | None = None
+    silent: float = 0.0  # seconds without a record before the end; a killed run's last case took at least as long
+    costs: Costs | None = None  # see `TestRun.passes`
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,20 +17,20 @@ from greenloop.engine.history.store import History
 
 
 def mark_applied(run: int | None, warn: Callable[[str], None] = lambda _sentence: None) -> None:
-    """Records that a run's result is in the user's text; nothing for a run without a number. Never raises.
+    """Records that a run's result is in the user's text. Without a number it does nothing; it never raises.
 
-    `warn` gets a sentence where the history cannot be written. Blocking, for milliseconds.
+    `warn` gets a sentence if the history cannot be written. It blocks, for milliseconds.
     """
     _change(History.mark_applied, run, warn)
 
 
 def discard(run: int | None, warn: Callable[[str], None] = lambda _sentence: None) -> None:
-    """Records that the user discarded a run's result. As `mark_applied`."""
+    """Records that the user discarded a run's result. The parameters are those of `mark_applied`."""
     _change(History.discard, run, warn)
 
 
 def find_record(number: int) -> StoredRun | None:
-    """A stored run with its attempts; None where there is none of this number."""
+    """A stored run with its attempts; None if no run has this number."""
     with History.open() as history:
         return history.run(number)
 
@@ -40,10 +40,10 @@ async def apply_record(
 ) -> list[str]:
     """Writes the result of a stored run, marks it as applied, and returns the paths.
 
-    A file that changed since is merged, and the run's tests run again over the merged texts. `outcome` has the texts of
-    files where those of the run are not files (a notebook); a change is refused then.
-    Raises `UsageError` for a run without a result, `WorkspaceError` where its folder is gone, the changes overlap, the
-    merged texts fail, or the history does not have the tests of the run.
+    A file that has changed since is merged, and the run's tests run again over the merged texts. `outcome` replaces the
+    run's own if its texts are not files (a notebook); a file that has changed is then refused.
+    Raises `UsageError` for a run without a result, `WorkspaceError` if its folder is gone, the changes overlap, the
+    merged texts fail, or the history lacks the run's tests.
     """
     root, stored = Path(record.root), record.outcome
     if stored is None or not stored.after:
@@ -75,9 +75,9 @@ async def apply_record(
 
 
 def undo_record(record: StoredRun, outcome: Outcome | None) -> list[str]:
-    """Puts back the files that a run wrote, all or none, and returns the paths. `outcome` has their texts.
+    """Restores the files that a run wrote, all or none, and returns the paths. `outcome` has their texts.
 
-    Raises `UsageError` for a run that was not written, `WorkspaceError` where a file is no longer as the run wrote it.
+    Raises `UsageError` for a run that was not written, `WorkspaceError` if a file has changed since.
     """
     root = Path(record.root)
     if record.applied is None or outcome is None:

@@ -26,9 +26,9 @@ PATIENCE = 2.0  # seconds in which Ollama must answer
 
 @dataclass(frozen=True, kw_only=True)
 class ModelChoice:
-    """A model to choose; a name that ends with a slash is a provider's, to be completed with a model.
+    """A model to choose; a name that ends with a slash is that of a provider, and lacks the model.
 
-    `needs` is what must be done before it can be used: `install` (the engine), `pull` (the weights) or nothing.
+    `needs` is the step before its first use: `install` (the engine), `pull` (the weights) or nothing.
     """
 
     name: str
@@ -54,7 +54,7 @@ async def has_model(settings: Settings) -> bool:
 
 
 async def list_models(settings: Settings) -> list[ModelChoice]:
-    """The embedded models, those of Ollama, the one of the settings, and the providers whose keys are set."""
+    """Lists the embedded models, those of Ollama, the one in the settings, and the providers whose keys are set."""
     embedded = find_local_models()
     found = await asyncio.to_thread(embedded.list_choices) if embedded else ()
     choices = [ModelChoice(name=name, about=about, needs=needs) for name, about, needs in found]
@@ -73,7 +73,7 @@ async def list_models(settings: Settings) -> list[ModelChoice]:
 
 
 def embedded_weights() -> Path | None:
-    """The weights of the default embedded model; None where they are not downloaded."""
+    """The weights of the default embedded model; None if they are not downloaded."""
     file: Path | None = require_local_models().downloaded_file()
     return file
 
@@ -85,7 +85,7 @@ async def pull_embedded(progress: Callable[[int, int], None]) -> Path:
 
 
 async def why_embedded_cannot_run(settings: Settings) -> str:
-    """Returns why the default embedded model cannot run on this machine now, with the remedy; "" where it can."""
+    """Returns why the default embedded model cannot run on this machine now, with the remedy; "" if it can."""
     embedded = find_local_models()
     return str(await asyncio.to_thread(embedded.why_not, settings)) if embedded else "It is not installed."
 
@@ -93,7 +93,7 @@ async def why_embedded_cannot_run(settings: Settings) -> str:
 def recording_opener(path: Path, settings: Settings, target: str) -> Callable[[str, Settings], Model]:
     """Returns an opener of models for `RefineSession` that writes every exchange to a new file, for `replay:FILE`.
 
-    Raises `UsageError` where the file exists or cannot be made.
+    Raises `UsageError` if the file exists or cannot be made.
     """
     replay = registry.load_part("models", "replay")
     try:

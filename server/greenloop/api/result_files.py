@@ -28,7 +28,7 @@ KEPT_IN_HISTORY = "Nothing was written. The result is kept: `greenloop history` 
 
 @dataclass(frozen=True, kw_only=True)
 class FileChange:
-    """One file to write: its current bytes (None: no file) and the new ones. `is_merged`: it changed during the run."""
+    """One file to write: its current bytes (None: no file) and the new ones, merged with the user's if `is_merged`."""
 
     path: str
     old: bytes | None
@@ -40,7 +40,7 @@ class Files(Protocol):
     """The user's files; paths are relative to the workspace."""
 
     async def read(self, path: str) -> bytes | None:
-        """Returns the content that the file would have if it were saved now; None: there is no file."""
+        """Returns the bytes that saving the file now would write; None if there is no file."""
         ...
 
     async def write(self, changes: Sequence[FileChange]) -> None:
@@ -75,7 +75,7 @@ def is_accepted(outcome: Outcome, accept: Collection[str]) -> bool:
 
 
 def may_write(outcome: Outcome, accept: Collection[str]) -> bool:
-    """May it be written without review? With warnings (it newly imports os, ...) only if those are accepted."""
+    """May the result be written without review? With warnings (it newly imports os, ...) only if they are accepted."""
     return is_accepted(outcome, accept) and (not outcome.evidence.warnings or "warned" in accept)
 
 
@@ -87,12 +87,12 @@ async def plan_changes(
     passes_again: Callable[[dict[str, bytes]], Awaitable[bool]] | None,
     report_status: Callable[[str], None],
 ) -> list[FileChange]:
-    """The changes that bring the outcome's texts into the files; the one policy for files that changed in the meantime.
+    """Plans the changes that bring the outcome's texts into the files, by the one policy for files that have changed.
 
-    A file that changed since the run is merged where the changes do not overlap; `passes_again` then runs the tests
-    over the merged texts (None: a change is refused). So it does where one of the `originals` has changed, the other
-    files that the result relies on.
-    Raises `WorkspaceError` where the changes overlap, a file to change was deleted, or the merged texts fail.
+    A file that has changed since the run is merged if the changes do not overlap; `passes_again` then runs the tests
+    over the merged texts (None: such a file is refused). It also does so if one of the `originals` has changed, the
+    other files that the result relies on.
+    Raises `WorkspaceError` if the changes overlap, a file to change was deleted, or the merged texts fail.
     """
     current = {path: await files.read(path) for path in {**dict.fromkeys(changed_paths(outcome)), **originals}}
     changes = plan_texts(outcome, current)

@@ -1,4 +1,4 @@
-"""One refinement from its request to the result in the user's files; the engine's face for everybody else."""
+"""One refinement, from its request to the result in the user's files. Programs, terminals and editors stand on it."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from greenloop.verdict.beyond_tests.mutation_testing import report_lines
 class RefineSession:
     """One refinement. Await `run()`, or iterate over `events()`; then `apply()` writes the result.
 
-    `user` answers questions about generated tests; without one, or with one who cannot answer (`can_answer` is False),
-    nothing is asked. `model` is used in every role, whatever the settings name; `opener` opens models by name where the
-    caller has its own; `pool` keeps the sandbox open for the next session. `report_status` gets the current step in one
-    line while the baseline is measured, `on_event` each event after `state` has recorded it; `state` may be the
-    caller's own. `engine` replaces the engine in tests.
+    `user` answers questions about generated tests; without one, or if its `can_answer` is False, nothing is asked.
+    `model` is used in every role, whatever the settings name; `opener` opens the caller's own models by name; `pool`
+    keeps the sandbox open for the next session. `report_status` gets the current step in one line while the baseline
+    is measured, `on_event` gets each event after `state` has recorded it; the caller may pass its own `state`.
+    `engine` replaces the engine in tests.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class RefineSession:
 
     @property
     def problem(self) -> Problem | None:
-        """The problem with its current tests; None where the run ended before it began to search."""
+        """The problem with its current tests; None if the run ended before the search began."""
         return self.state.problem
 
     @property
@@ -73,8 +73,8 @@ class RefineSession:
     async def run(self) -> Outcome:
         """Runs to the end. Call it once.
 
-        Raises `UsageError` for a target that does not exist, `CannotVerifyError` where no sandbox or interpreter can be
-        used, `ModelError` where no model is configured or its name or key is wrong, and `CancelledError`.
+        Raises `UsageError` for a target that does not exist, `CannotVerifyError` if no sandbox or interpreter can be
+        used, `ModelError` if a model is needed and none is there or its name or key is wrong, and `CancelledError`.
         """
         self._work = asyncio.current_task()
         outcome: Outcome = await self._engine.refine(
@@ -95,7 +95,7 @@ class RefineSession:
         return self._task
 
     async def events(self) -> AsyncIterator[Event]:
-        """Starts the run where it has not begun, and yields its events to the last. Raises what `run` raises.
+        """Starts the run if it has not begun, and yields its events to the last. Raises the same errors as `run`.
 
         Leaving the iteration cancels the run.
         """
@@ -120,12 +120,12 @@ class RefineSession:
                     await task
 
     def cancel(self) -> None:
-        """Cancels the run; its sandbox ends within a second, and what the history has of it stays."""
+        """Cancels the run; its sandbox ends within a second, and the history keeps its attempts."""
         if self._work is not None:
             self._work.cancel()
 
     def cancelled_outcome(self) -> Outcome:
-        """The outcome of a cancelled run: the result that it has offered, or else its attempts so far."""
+        """The outcome of a cancelled run: the result that it has offered, else its attempts so far."""
         return self.outcome or outcomes.build_stopped(self.state.attempts, StopReason.CANCELLED, "cancelled")
 
     def _emit(self, event: Event) -> None:
@@ -156,12 +156,12 @@ class RefineSession:
         to_sandbox: Callable[[dict[str, bytes]], dict[str, bytes]] = lambda files: files,
         report_status: Callable[[str], None] | None = None,
     ) -> list[FileChange]:
-        """The changes that bring the result into the files (by default those on the disk).
+        """Plans the changes that bring the result into the files (by default those on the disk).
 
-        A file that changed during the run is merged, and the tests run again over the merged texts; so they do where
-        another file changed that the result relies on. `outcome` and `originals` replace the result and the texts where
-        a file is not what the tests see (a notebook); `to_sandbox` makes of current files what the tests see.
-        Raises `UsageError` where there is no result, `WorkspaceError` where the changes overlap, a file to change was
+        If a file changed during the run, it is merged, and the tests run again over the merged texts; they also run if
+        another file changed that the result relies on. For files that the tests see in another form (a notebook),
+        `outcome` and `originals` replace the result and its texts, and `to_sandbox` converts the current files.
+        Raises `UsageError` if there is no result, `WorkspaceError` if the changes overlap, a file to change was
         deleted, or the merged texts fail.
         """
         problem, result = self.problem, outcome or self.outcome
@@ -203,8 +203,8 @@ class RefineSession:
     ) -> None:
         """Writes all of the changes or none, each only over the text that it was planned for; marks them as applied.
 
-        Raises `WorkspaceError`. Once it has begun it is finished, also where the caller is cancelled: a half of several
-        files would be worse than all or none.
+        Raises `WorkspaceError`. Once begun, it finishes even if the caller is cancelled: some of several files would be
+        worse than all or none.
         """
         root, run = self.request.root, self.outcome.run if self.outcome else None
 
@@ -223,7 +223,7 @@ class RefineSession:
     async def measure_strength(self, *, report_status: Callable[[str], None] | None = None) -> Noticed:
         """Measures which one-token changes of the result its tests do not notice.
 
-        Raises `UsageError` where there is no solved result, `CannotVerifyError` where no sandbox can be used.
+        Raises `UsageError` without a solved result, `CannotVerifyError` if no sandbox can be used.
         """
         if self.problem is None or self.outcome is None:
             raise UsageError("There is no solved result to measure the tests on.", remedy="Run it first.")
@@ -234,6 +234,6 @@ class RefineSession:
 
 
 def settings_for(user: User, settings: Settings) -> Settings:
-    """The settings for a user: a user who cannot answer is asked nothing."""
+    """The settings of a run for this user: a user who cannot answer is asked nothing."""
     can_answer = not isinstance(user, NoUser) and getattr(user, "can_answer", True)
     return settings if can_answer else replace(settings, ask=0)

@@ -24,9 +24,9 @@ LOCAL_RATE = 33.0
 class SessionState:
     """State of a run so far.
 
-    `started` has the first problem and the limits; None while the baseline is measured. `specified` has the current
-    tests, `planned` the attempt under way, `looks` what the model looked at for it. `status` is the current step in
-    words, "" where a prompt is read. `prompt_rate` is in prompt tokens a second, measured at the first answer.
+    `started` has the first problem and the limits, and is None while the baseline is measured. `specified` has the
+    current tests, `planned` the attempt under way, `looks` the model's looks for it. `status` is the current step in
+    words, "" while a prompt is read. `prompt_rate` is in prompt tokens a second, measured at the first answer.
     Times are in seconds of `clock`.
     """
 
@@ -76,7 +76,7 @@ class SessionState:
 
     @property
     def spec(self) -> Spec | None:
-        """The tests as far as they are known."""
+        """The tests, as far as they are known."""
         return self.specified.spec if self.specified else self.started.problem.spec if self.started else None
 
     @property
@@ -96,7 +96,7 @@ class SessionState:
         return {**made, self.planned.attempt: self.looks} if self.planned and self.looks else {**made}
 
     def describe_reading(self, *, lengths: bool = True) -> str:
-        """Returns how long the prompt is still read, or (`lengths`) how long it is; "" without an attempt."""
+        """Says how long the prompt will still be read, or (`lengths`) how long it is; "" without an attempt."""
         if self.planned is None:
             return ""
         tokens = self.planned.prompt_tokens
