@@ -83,7 +83,7 @@ async def test_stopped_after_any_attempt_and_continued_it_ends_as_in_one_go(play
 async def test_another_preset_goes_on_with_the_same_attempts(play):
     first, _told = await play(BODIES[:3], attempts=3)
     second, told = await play(BODIES[9:] * 4, read_unsolved_run(first.run), preset="best-of-n", attempts=5)
-    assert f"going on after attempt 3 of run {first.run}" in told
+    assert f"continuing after attempt 3 of run {first.run}" in told
     assert second.solved
     assert [each.number for each in second.attempts] == list(range(len(second.attempts)))
 

@@ -53,7 +53,7 @@ def _verification_lines(result: Verification) -> Iterator[str]:
         yield f"and {len(failed) - MOST} more"
     yield from (f"tampered with: {each.case}" for each in result.tampered[:MOST] if each.case)
     yield from (f"not proven: {case}: {first_line(why, 100)}" for case, why in [*result.unearned.items()][:MOST])
-    yield from (f"edited, and judges: {each.path}" for each in result.edits[:MOST])
+    yield from (f"edited, although it judges: {each.path}" for each in result.edits[:MOST])
 
 
 def describe_explanation(found: Explanation) -> Iterator[str]:

@@ -121,7 +121,7 @@ def _choose(found: testing.Regressions, since: str, most: int) -> tuple[list[str
     """The tests to fix, at most so many, and a sentence about all that fail."""
     old = f"{len(found.old)} that failed there too" if found.old else ""
     if not found.red:
-        return [], f"Nothing became red since {since}" + (f"; left out: {old}." if old else ".")
+        return [], f"No test has started to fail since {since}" + (f"; left out: {old}." if old else ".")
     parts = [f"{len(found.broken)} that passed there", f"{len(found.new)} that it does not have"]
     counted = [part for part, names in zip(parts, (found.broken, found.new), strict=True) if names]
     left = f"; left out: {old}" if old else ""

@@ -331,7 +331,7 @@ class RefineRun:
             self.context.report_status(f"{why}: its attempts do not count, and the run starts anew")
             return
         last = self.earlier.attempts[-1].number
-        self.context.report_status(f"going on after attempt {last} of run {self.earlier.number}")
+        self.context.report_status(f"continuing after attempt {last} of run {self.earlier.number}")
         self.state.go_on_from(self.earlier.attempts)
 
     async def _loop(self, started: Started, parts: Parts, emit: Callable[[Event], None]) -> Outcome:

@@ -20,7 +20,7 @@ async def measure_baseline(context: BaselineContext) -> Baseline:
     """
     if context.target.kind is TargetKind.TEST and context.aim is not None:
         raise UsageError(
-            f"{context.target.selector} is a test; what is improved is a function.",
+            f"{context.target.selector} is a test; only functions can be improved.",
             remedy="Name the function: file.py::function.",
         )
     if context.target.kind is TargetKind.TEST:

@@ -54,7 +54,7 @@ async def measure(context: BaselineContext) -> Baseline:
     spec = documented + Spec(cases=tests, selectors=tuple(case.id for case in tests))
     if not spec.cases and context.aim is not None and related.left_out:
         raise CannotVerifyError(
-            f"Not all tests that may reach {region.qualname} had time to run, and none of the others does.",
+            f"Not all tests that may reach {region.qualname} had time to run, and none of the others reaches it.",
             remedy="Give them more, for example: --set suite.seconds=600",
         )
     if not spec.cases and context.aim is not None:

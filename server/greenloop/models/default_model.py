@@ -29,10 +29,8 @@ def missing_remedy() -> str:
     """Returns the remedy if no model was found: the models to choose from."""
     embedded = find_local_models()
     start = f"Run {embedded.steps_to_install()} for the embedded one (1.1 GB), start" if embedded else "Start"
-    return (
-        f"{start} Ollama, or set `model` to one of any OpenAI-compatible server (`api.base`), or a hosted one whose "
-        "key is set."
-    )
+    others = "one of an OpenAI-compatible server (`api.base`) or to a hosted one whose key is set."
+    return f"{start} Ollama, or set `model` to {others}"
 
 
 def available_keys(environ: Mapping[str, str]) -> list[str]:

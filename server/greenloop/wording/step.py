@@ -40,10 +40,10 @@ def reading_prompt(seconds: float, tokens: int = 0) -> str:
 
 _STEPS = {
     "tampered": "Change the code so that it is right for every input; do not fake the pass.",
-    "edits_tests": "Undo the change of what judges, or ask the user: --allow-test-change (allow_test_changes), with a "
-    "reason.",
-    "failing": "Correct the code; `greenloop explain TEST` (explain) tells where to look.",
-    "still_failing": "Correct the code; `greenloop explain TEST` (explain) tells where to look. A test that no honest "
+    "edits_tests": "Undo that edit, or ask the user to allow it: --allow-test-change (allow_test_changes), with "
+    "a reason.",
+    "failing": "Correct the code; `greenloop explain TEST` (explain) shows where to look.",
+    "still_failing": "Correct the code; `greenloop explain TEST` (explain) shows where to look. A test that no honest "
     "change can pass: report_impossible, or `greenloop stop --because TEXT`.",
     "partially_verified": "Finish what is missing, return plain values where a test compares, and do without what "
     "leaves the process; where that is not possible, tell the user that it is partially verified.",

@@ -34,7 +34,7 @@ IDS = tuple(case.id for case in CASES)
         ),
         (
             {"reason": "r", "judging_changes": (JudgingChange(path="test_m.py", change="edits", role="a test file"),)},
-            ["edited, and judges: test_m.py", "Next: Undo"],
+            ["edited, although it judges: test_m.py", "Next: Undo"],
         ),
         ({"reason": "x" * 5000, "cases": CASES, "failed": IDS}, ["and 35 more", "Next: Correct"]),
         (

@@ -55,8 +55,11 @@ def test_it_is_bounded(since, fake, capsys):
 @pytest.mark.parametrize(
     ("found", "sentence"),
     [
-        (Regressions(commit="abc"), "Nothing became red since v1."),
-        (Regressions(commit="abc", old=(CASE,)), "Nothing became red since v1; left out: 1 that failed there too."),
+        (Regressions(commit="abc"), "No test has started to fail since v1."),
+        (
+            Regressions(commit="abc", old=(CASE,)),
+            "No test has started to fail since v1; left out: 1 that failed there too.",
+        ),
     ],
 )
 def test_nothing_to_fix_is_0(since, fake, capsys, found, sentence):

@@ -35,7 +35,7 @@ async def download(
     `ModelError` is raised.
     """
     if not model.hub:
-        return "it is on no hub"
+        return "no hub has it"
     have = min(size_of(partial), model.size)
     if model.size and have == model.size:
         return ""

@@ -146,7 +146,7 @@ def watch_effects(function: Callable[..., Any] | None) -> Iterator[None]:
         threading.Thread.start = start  # type: ignore[method-assign]
         _WATCHED.clear()
         if gc.isenabled() is not is_collecting:
-            _EFFECTS.add("switches the collector of garbage")
+            _EFFECTS.add("switches garbage collection on or off")
         _EFFECTS.update(f"changes the global `{name}`" for name, old in state.items() if _read(function, name) != old)
 
 

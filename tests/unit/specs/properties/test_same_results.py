@@ -188,6 +188,6 @@ def test_the_error_output_is_compared():
 
 def test_switching_the_collector_of_garbage_is_an_effect():
     try:
-        assert same_results.observe(gc.disable, [], {})[-1] == {"switches the collector of garbage"}
+        assert same_results.observe(gc.disable, [], {})[-1] == {"switches garbage collection on or off"}
     finally:
         gc.enable()

@@ -54,14 +54,14 @@ class VerifiedAnswer(BaseModel):
     )
     fixed: list[str] = Field(default=[], description="Tests that pass now and did not before.")
     already_failing: list[str] = Field(
-        default=[], description="Tests that failed in `base` too and that no target names: they count against nothing."
+        default=[], description="Tests that also failed in `base` and that no target names; they do not count."
     )
     still_failing: list[str] = Field(default=[], description="Tests that a target names and that failed in `base` too.")
-    known_failing: list[str] = Field(default=[], description="Those of them that the user excused.")
+    known_failing: list[str] = Field(default=[], description="Those of them that `known_failing` excuses.")
     flaky: list[str] = []
     changed_tests: list[str] = Field(default=[], description="Files that judge; the versions of `base` were used.")
     judging_changes: list[str] = Field(
-        default=[], description="What the change edits that judges it, and whether it may."
+        default=[], description="Files that judge and that the change edits, each with whether that is allowed."
     )
     proven_apart: int = 0
     ran_in_one_process: int = 0
@@ -117,7 +117,7 @@ class Explained(BaseModel):
     passes: bool
     not_in_the_code: str = Field(default="", description="Why no change of the code can help, and what does.")
     failing: list[FailureAnswer] = []
-    text: str = Field(default="", description="pytest's words for the first failure.")
+    text: str = Field(default="", description="pytest's text of the first failure.")
     values: list[At] = []
     suspects: list[Suspect] = []
     lines: list[Line] = []

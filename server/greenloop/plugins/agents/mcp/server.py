@@ -34,7 +34,7 @@ from greenloop.plugins.agents.service import Service
 LOOPBACK = "127.0.0.1"
 INSTRUCTIONS = """\
 Tests decide, not opinions. Before you say that tests pass, call `verify`: only "verified": true counts, and what fakes
-a pass is named. For a red test, `explain` tells where to look, and `refine` finds and verifies a change. A test that no
+a pass is named. For a red test, `explain` shows where to look, and `refine` finds and verifies a change. A test that no
 honest change can pass: `report_impossible`. Nothing is written unless you pass apply=true."""
 
 Scope = MutableMapping[str, Any]
