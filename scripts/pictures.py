@@ -289,6 +289,10 @@ def make_environment(place: Path) -> None:
     (packages,) = (place / ".venv").glob("lib/python*/site-packages")
     folders = [*(str(ROOT / name) for name in ("server", "sandbox", "lab")), sysconfig.get_path("purelib")]
     (packages / "checkout.pth").write_text("".join(f"{folder}\n" for folder in folders), encoding="utf-8")
+    for metadata in Path(sysconfig.get_path("purelib")).glob("greenloop*.dist-info"):
+        (packages / metadata.name).symlink_to(
+            metadata
+        )  # plugins are found by it, in the environment's own folder alone
 
 
 def main() -> int:

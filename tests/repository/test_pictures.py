@@ -34,6 +34,12 @@ def test_every_picture_of_a_terminal_is_shown_and_small():
     assert [picture.name for picture in made if picture.stat().st_size > LARGEST] == []
 
 
+def test_the_start_page_is_shown_with_its_plugins():
+    text = (ROOT / "docs/media/start.svg").read_text(encoding="utf-8").replace("&#160;", " ")
+    assert "greenloop model pull" in text
+    assert "greenloop setup " in text
+
+
 @pytest.mark.parametrize("picture", sorted(MEDIA), ids=lambda picture: picture.name)
 def test_a_picture_loads_nothing_from_elsewhere(picture):
     text = picture.read_text(encoding="utf-8")
