@@ -9,12 +9,22 @@ from typing import Any
 from inside import load_apart
 
 apart = load_apart()
-JudgeTasks, CodeTasks = apart["apart_turns"].JudgeTasks, apart["apart_tasks"].CodeTasks
+JudgeTasks, CodeTasks = apart["apart_tasks"].JudgeTasks, apart["apart_tasks"].CodeTasks
 
 
 class Code(CodeTasks):
-    def __init__(self) -> None:
+    """Runs what `make` gives for a question."""
+
+    def __init__(self, make: Callable[..., Any]) -> None:
         self.prepare_tasks()
+        self._make = make
+
+    def start(self, _kind: str, values: Any) -> Any:
+        return self._make(self, *values)
+
+    @staticmethod
+    def in_context(_context: Any, function: Callable[..., Any], *args: Any) -> Any:
+        return function(*args)
 
 
 class Judge(JudgeTasks):
@@ -22,13 +32,15 @@ class Judge(JudgeTasks):
 
     def __init__(self, function: Callable[..., Awaitable[Any]]) -> None:
         self.prepare_tasks()
-        self.function, self.code, self.swallowed = function, Code(), []
+        self.code, self.swallowed = Code(function), []
         self._thread = ThreadPoolExecutor(1)
 
-    def request(self, kind: str, *values: Any, roots: Any = ()) -> Any:
-        if kind == "turn":
-            return self._thread.submit(self.code.turn, *values).result()
-        return self._thread.submit(self.code.start, lambda _, given: self.function(self.code, *given), *values).result()
+    def request(self, _kind: str, *values: Any, roots: Any = ()) -> Any:
+        return self._thread.submit(self.code.turn, *values).result()
+
+    def context_number(self) -> None: ...
+
+    def note_kept(self, *_question: Any) -> None: ...
 
     async def ask(self, *values: Any) -> Any:
         return await self.request_async("run", *values)
@@ -41,5 +53,5 @@ class Judge(JudgeTasks):
         return value
 
     @staticmethod
-    def _operate(_operation: str, value: Any, _args: Any) -> Any:
-        return value
+    def answer(_kind: str, values: Any) -> Any:
+        return values[1]

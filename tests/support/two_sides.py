@@ -120,6 +120,21 @@ class Judge(Peer):
         self.asked_changes += 1
         return self.applies
 
+    def takes_class(self, _kind: type) -> bool:
+        return True
+
+    def changed_items(self, _tag: str, items: list[Any]) -> list[Any]:
+        return items
+
+    def changed_attributes(self, _number: str, _held: Any, new: Mapping[str, Any]) -> Mapping[str, Any]:
+        return new
+
+    def watch_equality(self, _kind: type) -> None: ...
+
+    def note_shown(self, _class_name: str) -> None: ...
+
+    def note_raised(self, _error: BaseException) -> None: ...
+
     def give_up(self, error: BaseException) -> None:
         self.given_up.append(str(error))
 

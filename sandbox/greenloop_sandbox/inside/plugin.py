@@ -84,8 +84,7 @@ def _put_apart(request, root, scratch, send, siblings):
     """Makes the plugin of a run whose changed code is in another process."""
     stubs, complete = siblings["apart_stubs"], siblings["apart_changes"].complete
     folder = os.path.dirname(os.path.abspath(__file__))
-    conversation, reason = stubs.start(request, stubs.CODES, root, scratch, folder, complete)
-    return conversation.plugin(send) if conversation is not None else stubs.Refusal(reason, send)
+    return stubs.start(request, stubs.CODES, root, scratch, folder, complete, send)
 
 
 # -- the report -----------------------------------------------------------------------------------------------------

@@ -123,7 +123,7 @@ def _idle_tasks(siblings):
 APART = (
     "filters", "rules", "handles", "signatures", "tables", "values", "encoder", "decoder", "objects", "peer", "context",
     "tasks", "view", "modules", "code", "sources", "changes", "assertions", "wrong", "operands", "questions",
-    "executions", "evidence", "turns", "replaced", "judge", "stubs",
+    "executions", "evidence", "replaced", "judge", "stubs",
 )  # fmt: skip
 FOR_THE_CODE = APART[: APART.index("sources")]
 

@@ -16,8 +16,6 @@ from apart_signatures import fields_of, hooks_of, signature_of
 from apart_tasks import CodeTasks, running_loop
 from apart_view import restrict
 
-DEPTH = 5000  # the judge's own limit holds first
-
 
 class Code(CodeTasks, Peer):
     """Answers the judge's questions. `functions` are the bare functions of the workspace by (module, key)."""
@@ -49,17 +47,17 @@ class Code(CodeTasks, Peer):
         if kind == "turn":
             with self._lines:
                 return self.turn(*values)
-        if kind == "start":
-            return self.context.contexts.run(self.start, self._begin, *values)
         return self.context.contexts.run(super().answer, kind, values)
 
-    def _begin(self, kind, values):
+    def start(self, kind, values):
         """The awaitable that a question asks for."""
         if kind == "call":
             return self._function(*values[:3])(*values[3], **(values[4] or {}))
-        if kind == "method":
-            return self._call_method(*values)
-        return self._operate(*values)
+        return super().answer(kind, values)
+
+    def in_context(self, number, function, *args):
+        self.context.contexts.current = number
+        return self.context.contexts.run(function, *args)
 
     def _function(self, module, key, is_bare):
         importlib.import_module(module)
@@ -78,14 +76,9 @@ class Code(CodeTasks, Peer):
         if kind == "get":
             return self._find(*values)
         if kind == "signature":
-            module, key, is_bare = values
-            importlib.import_module(module)
-            return signature_of(self._functions[module, key] if is_bare else self._decorated(module, key))
-        if kind == "signature_of":
-            return signature_of(values[0])
-        if kind == "describes":
-            owner, _, name = values[1].rpartition(".")
-            return not callable(vars(self._find(values[0], owner)).get(name, callable))
+            return signature_of(self._function(*values) if len(values) > 1 else values[0])
+        if kind == "outside":
+            return self._outside(*values)
         if kind == "shape":
             found = self._find(*values)
             return [*_shape(found), self._attributes(found)]
@@ -93,14 +86,18 @@ class Code(CodeTasks, Peer):
             raise values[0]
         if kind == "subclass":
             return [[each, self._attributes(each)] for each in values[0].__mro__ if self.rules.is_mirrored(each)]
-        if kind == "added":
-            found = self._find(*values)
-            names = dir(found) if callable(found) and not isinstance(found, type) else ()
-            return [name for name in names if not name.startswith("_")]
         if kind == "names":
             module = importlib.import_module(values[0])
             return [name for name in vars(module) if not (name.startswith("__") and name.endswith("__"))]
         raise CannotCross("an unknown question")
+
+    def _outside(self, module, path):
+        """The names that a function has, such as those that its decorator adds; None of what cannot be called."""
+        owner, _, name = path.rpartition(".")
+        if not callable(vars(self._find(module, owner)).get(name, callable)):
+            return None
+        found = self._find(module, path)
+        return [] if isinstance(found, type) else [name for name in dir(found) if not name.startswith("_")]
 
     def _attributes(self, kind):
         return {name: value for name, value in vars(kind).items() if is_plain(value, self.is_class_of_tests)}
@@ -194,7 +191,6 @@ def main(fd):
     sys.meta_path[:] = [finder]
     code = Code(request, wire, functions)
     finder.after_import = code.context.forget  # the judge has imported the modules of its own
-    sys.setrecursionlimit(DEPTH)
     while True:
         try:
             code.serve()

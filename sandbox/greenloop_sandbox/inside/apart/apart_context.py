@@ -148,6 +148,7 @@ class CodeContext:
         while self._undo:
             self._undo.pop()()
         os.chdir(context["cwd"])
+        sys.setrecursionlimit(context["depth"])
         if context["decimal"]:
             set_decimal_context(*context["decimal"])
             self._decimal = context["decimal"]

@@ -6,7 +6,7 @@ import sys
 import types
 
 from apart_encoder import Known
-from apart_rules import FUNCTIONS, SPECIAL, CannotCross, solid_base
+from apart_rules import FUNCTIONS, CannotCross, solid_base
 from apart_values import (
     BY_TAG,
     FORMS,
@@ -107,7 +107,7 @@ class Decoder:
             raise CannotCross("another kind of object under one number")
         else:
             items = [self.decode(each) for each in state[1:]]
-            if is_mine and tag in ("l", "d", "S"):
+            if is_mine and self.peer.is_judge and tag in ("l", "d", "S"):
                 items = self.peer.changed_items(tag, items)
             HOLDERS[kind][1](value, items)
 
@@ -121,7 +121,8 @@ class Decoder:
             value.__suppress_context__ = bool(state[5])
             return
         self._set_attributes(value, kind, state[2], number)
-        self.peer.watch_equality(kind)
+        if self.peer.is_judge:
+            self.peer.watch_equality(kind)
         base = solid_base(kind)
         if base in HOLDERS and base in PAYLOADS:
             HOLDERS[base][1](value, [self.decode(each) for each in state[3]])
@@ -129,7 +130,7 @@ class Decoder:
     def _set_attributes(self, value, kind, flat, number):
         """`number` is that of an object of this side."""
         new = self.table(flat)
-        if number:
+        if number and self.peer.is_judge:
             new = self.peer.changed_attributes(number, attributes_of(value), new)
         if isinstance(value, BaseException):
             for name in [name for name in new if isinstance(getattr(solid_base(kind), name, None), SLOT)]:
@@ -184,7 +185,7 @@ class Decoder:
         return self.peer.rules.resolve(value[1], value[2]) if tag == "g" else self.decode(value)
 
     def _value(self, found):
-        if isinstance(found, type) and not self.peer.takes_class(found):
+        if self.peer.is_judge and isinstance(found, type) and not self.peer.takes_class(found):
             raise CannotCross("the class %s as a value" % found.__name__)
         return found
 
@@ -205,13 +206,6 @@ class Decoder:
             raise CannotCross("a module")
         return sys.modules.get(name) or importlib.import_module(name)
 
-    def _method(self, owner, name):
-        owner = self.decode(owner)
-        kind = owner if isinstance(owner, type) else type(owner)
-        if self.peer.is_judge and (SPECIAL.match(name) or not self.peer.rules.is_own(kind)):
-            raise CannotCross("a method")
-        return getattr(owner, name)
-
 
 # What is found on this side by a number or name.
 NAMES = {
@@ -220,5 +214,4 @@ NAMES = {
     "e": lambda decoder, kind, name: decoder._members(kind).__members__[name],
     "ev": Decoder._enum_by_value,
     "m": Decoder._module,
-    "bm": Decoder._method,
 }

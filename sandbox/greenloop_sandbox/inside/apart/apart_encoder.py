@@ -12,7 +12,7 @@ import operator
 import types
 
 from apart_handles import Handle
-from apart_rules import FUNCTIONS, SPECIAL, CannotCross, solid_base
+from apart_rules import FUNCTIONS, CannotCross, solid_base
 from apart_values import (
     FORMS,
     GROUP,
@@ -96,21 +96,9 @@ class Encoder:
                 if value._name_ in kind.__members__:
                     return ["e", self.encode(kind), value._name_]
                 return ["ev", self.encode(kind), self.encode(value._value_)]
-            elif kind is types.MethodType and self._is_plain_method(value):
-                return ["bm", self.encode(value.__self__), value.__name__]
             path = peer.path_of(value)
             number = peer.share(value, "g|%s|%s" % path if path else None)
         return ["s", self._note(number, value)]
-
-    def _is_plain_method(self, value):
-        owner, name = value.__self__, value.__name__
-        if SPECIAL.match(name) or getattr(owner, name, None) != value:
-            return False
-        if isinstance(owner, type):
-            return self.peer.rules.name_of(owner) is not None
-        return not self.peer.is_opaque(owner, type(owner)) and (
-            self.peer.is_judge or self.peer.rules.is_own(type(owner))
-        )
 
     def _note(self, number, value):
         """Notes that an object belongs to the message; its state is looked at later."""

@@ -24,10 +24,11 @@ class Evidence(Questions):
 
     def prepare(self, request):
         self._applies, self._wrong = request["in_place"], request["wrong"].rstrip("+-")
+        self._is_outer = request["outer"]  # the code answers for what it has not changed, with yes or no as well
         self._sign = {"+": 1, "-": -1}.get(request["wrong"][-1:], 0)
         self._seen, self._failed, self._receivers, self._scratch = [], None, [()], request["writable"][0]
         self.said, self.written = collections.deque(maxlen=MOST_SAID), set()
-        self._rivals, self._watched, self._looks = {}, set(), 0
+        self._rivals, self._looks = {}, 0
 
     def doubt(self, reason):
         """Notes why the current case proves nothing."""
@@ -68,7 +69,7 @@ class Evidence(Questions):
         return found
 
     def request(self, kind, *values, roots=()):
-        if kind not in ("call", "method", "start", "turn"):
+        if kind not in ("call", "method", "turn"):
             return self._request(kind, *values, roots=roots)
         self._receivers.append(self.receivers_of_calls() if kind == "turn" else receivers(kind, values))
         before = files_below(self._scratch)
@@ -101,6 +102,7 @@ class Evidence(Questions):
             raise
         else:
             self.note_swallowed(self._failed)
+            self.note_kept(kind, values, result)
             return result
         finally:
             self._failed = outer
@@ -109,9 +111,16 @@ class Evidence(Questions):
         if isinstance(error, AssertionError):
             self._failed = error
 
-    def call(self, module, key, is_bare, args, keywords):
-        self.note_call(args, keywords)
-        return self.request("call", module, key, is_bare, args, keywords or None)
+    def call(self, question, args, keywords):
+        self.note_values((*args, *keywords.values()))
+        return super().call(question, args, keywords)
+
+    def note_kept(self, kind, values, result):
+        """Notes an exception that the code was given to leave a block or a generator with, and that ended there."""
+        if kind == "op" and values[0] == "step" and values[2] == "throw":
+            self.note_swallowed(values[3])
+        elif kind in ("op", "call", "method") and result and str(values[kind != "op"]).rstrip("_").endswith("exit"):
+            self.note_swallowed(values[-1 if kind == "op" else -2][-2])
 
     def note_swallowed(self, error):
         """Code that keeps a failed assertion from failing its test proves nothing."""
@@ -123,16 +132,12 @@ class Evidence(Questions):
         if self._record.is_shown:
             self._record.give_up("the example shows an object of the new class %s" % class_name)
 
-    def note_call(self, args, keywords):
-        self._record.calls += 1
-        self._note_values((*args, *keywords.values()))
-
     def given(self, kind, value):
         """The value, or a wrong one where this run gives the tests wrong ones of this kind."""
         if (
             kind not in ((CHANGES, CONSTANTS, RESULTS) if self._wrong == ALL else (self._wrong,))
             or isinstance(value, Handle)
-            or (kind == RESULTS and type(value) in (bool, type(None)))
+            or (kind == RESULTS and type(value) in (bool, type(None)) and not self._is_outer)
         ):
             return value
         wrong = perturbed(value, 0, self._sign)
@@ -140,20 +145,12 @@ class Evidence(Questions):
 
     def ask_handle(self, operation, handle, args=(), keywords=None):
         result = super().ask_handle(operation, handle, args, keywords)
-        if operation == "exit" and result:
-            self.note_swallowed(args[1])
         if args and operation not in ("exit", "call", "getitem", "setitem", "delitem"):
             self._record.asked.add("%s of an object of the code" % operation)
             return self.given(OPERATORS, result)
         return result
 
-    async def await_handle(self, operation, handle, args=()):
-        result = await super().await_handle(operation, handle, args)
-        if operation == "aexit" and result:
-            self.note_swallowed(args[1])
-        return result
-
-    def _note_values(self, args):
+    def note_values(self, args):
         """Keeps values as wrong operands, and the files of the tests that a test hands over by their path."""
         if len(self._seen) < MOST_SEEN:
             self._seen += [value for value in args if type(value) in (str, int, float, tuple)]
@@ -178,7 +175,7 @@ class CaseRecord:
     """Basis of the pass of the current case."""
 
     def __init__(self, goes_on=False):
-        self.calls, self.changed, self.unfit, self.suspicious, self.is_shown = 0, set(), "", False, False
+        self.changed, self.unfit, self.suspicious, self.is_shown = set(), "", False, False
         self.asked, self.taken, self.made, self.lent, self.ran = set(), set(), set(), set(), set()
         self.states, self.wronged, self.same, self.operands = set(), {}, {}, Operands(goes_on)
 
@@ -193,16 +190,14 @@ class CaseRecord:
         for owner, answers in self.same.items():
             if answers == {True}:
                 self.suspect("%s objects are the same, whatever they are made of" % owner)
-        rests_on = [[CHANGES, name] for name in sorted(self.changed)]
-        rests_on += [[CONSTANTS, name] for name in sorted(self.taken)]
-        rests_on += [[OPERATORS, name] for name in sorted(self.asked)]
-        rests_on += [[STATES, name] for name in sorted(self.states)]
+        kinds = {CHANGES: self.changed, CONSTANTS: self.taken, OPERATORS: self.asked, STATES: self.states}
+        rests_on = [[kind, name] for kind, names in kinds.items() for name in sorted(names)]
         compared = {name.partition(".")[0] for name in self.asked if name.endswith((".__eq__", ".__ne__"))}
         rests_on += [[OPERANDS, "the arguments of %s" % name] for name in sorted(self.made & compared)]
         places = {"lent": sorted(self.lent), "ran": sorted(map(list, self.ran))}
         sides = {"sides": self.operands.sides, "false": self.operands.false}
         reason = {"unfit": self.unfit, "suspicious": self.suspicious}
-        return {"calls": self.calls, "rests_on": rests_on, **places, **sides, **reason}
+        return {"rests_on": rests_on, **places, **sides, **reason}
 
 
 def files_below(folder):

@@ -96,7 +96,7 @@ def operate(operation, value, *rest):
         return (getattr if operation == "getattr" else setattr)(value, *rest)
     if operation in ("call", "method"):
         function, (*name, args, keywords) = value, rest
-        return getattr(function, *name)(*args, **keywords) if name else function(*args, **keywords)
+        return (getattr(function, *name) if name else function)(*args, **(keywords or {}))
     return _step(value, *rest) if operation == "step" else OPERATIONS[operation](value, *rest[0])
 
 

@@ -9,13 +9,11 @@ import subprocess
 import sys
 
 from apart_evidence import Evidence
-from apart_handles import Handle
-from apart_objects import make_stub
 from apart_peer import AT_ONCE, EXIT_AT_ONCE, Gone, Peer
 from apart_replaced import JudgeContext
-from apart_rules import COMPARISONS, CannotCross
+from apart_rules import CannotCross
 from apart_signatures import give_signature
-from apart_turns import JudgeTasks
+from apart_tasks import JudgeTasks
 
 # What the code's process is started with; the variables of the tests follow, without those that tell of tests.
 NEUTRAL = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "DJANGO_SETTINGS_MODULE")
@@ -104,7 +102,7 @@ class Judge(Evidence, JudgeTasks, Peer):
     def get_attribute(self, handle, name):
         if name == "__signature__":
             shown = lambda: None  # noqa: E731
-            give_signature(shown, *self.request("signature_of", handle, roots=handle._apart_roots))
+            give_signature(shown, *self.request("signature", handle, roots=handle._apart_roots))
             return shown.__signature__
         if name == "__wrapped__":
             return self.request("op", "getattr", handle, name, roots=handle._apart_roots)
@@ -144,8 +142,32 @@ class Judge(Evidence, JudgeTasks, Peer):
         self._process.kill()
         self._process.wait()
 
+    async def call_async(self, question, args, keywords):
+        self.note_values((*args, *keywords.values()))
+        return await self.request_async(*question, args, keywords or None)
+
     async def await_handle(self, operation, handle, args=()):
-        return await self.request_async("await", operation, handle, tuple(args), roots=handle._apart_roots)
+        return await self.request_async("op", operation, handle, tuple(args), roots=handle._apart_roots)
+
+    def context_number(self):
+        return self._context.tasks.current()
+
+    def steps(self, handle):
+        """Runs a generator of the code as one of the judge's."""
+        how, sent = "send", None
+        while True:
+            ended, item = self.request("op", "step", handle, how, sent, roots=handle._apart_roots)
+            if ended:
+                return item
+            try:
+                how, sent = "send", (yield item)
+            except GeneratorExit:
+                self.request("op", "step", handle, "close", None, roots=handle._apart_roots)
+                raise
+            except CannotCross:
+                raise
+            except BaseException as error:
+                how, sent = "throw", error
 
     def outgoing(self, encoder):
         return self._context.outgoing(self, encoder)
@@ -154,64 +176,3 @@ class Judge(Evidence, JudgeTasks, Peer):
         self._record.ran.update((str(path), int(line)) for path, line in message.get("ran", ()))
         self.said.append((message["v"], message["o"], message.get("printed")))
         self._context.incoming(self, message)
-
-
-# -- stubs ------------------------------------------------------------------------------------------------------------
-
-
-def stub_of_kind(find_peer, module, key, is_bare, name, kind, is_new):
-    """A function of this kind that asks the code for a function of a module."""
-    make = {"generator": _generator, "async": _async, "async generator": _async_generator}.get(kind)
-    if make is None or name in COMPARISONS:  # a coroutine or generator is true
-        return _plain(find_peer, module, key, is_bare, name, is_new)
-    return make(find_peer, module, key, is_bare)
-
-
-def _plain(find_peer, module, key, is_bare, name, is_new):
-    def ask(args, keywords):
-        return find_peer().call(module, key, is_bare, args, keywords)
-
-    return make_stub(name, ask, find_peer, is_new=is_new)
-
-
-def _generator(find_peer, module, key, is_bare):
-    def stub(*args, **keywords):
-        peer = find_peer()
-        handle = peer.call(module, key, is_bare, args, keywords)
-        if not isinstance(handle, Handle):
-            return (yield from handle)
-        how, sent = "send", None
-        while True:
-            ended, item = peer.request("op", "step", handle, how, sent, roots=handle._apart_roots)
-            if how == "throw":
-                peer.note_swallowed(sent)
-            if ended:
-                return item
-            try:
-                how, sent = "send", (yield item)
-            except GeneratorExit:
-                peer.request("op", "step", handle, "close", None, roots=handle._apart_roots)
-                raise
-            except CannotCross:
-                raise
-            except BaseException as error:
-                how, sent = "throw", error
-
-    return stub
-
-
-def _async(find_peer, module, key, is_bare):
-    async def stub(*args, **keywords):
-        peer = find_peer()
-        peer.note_call(args, keywords)
-        return await peer.request_async("call", module, key, is_bare, args, keywords or None)
-
-    return stub
-
-
-def _async_generator(find_peer, module, key, is_bare):
-    async def stub(*args, **keywords):
-        async for item in find_peer().call(module, key, is_bare, args, keywords):
-            yield item
-
-    return stub

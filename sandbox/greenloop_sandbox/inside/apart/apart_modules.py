@@ -44,14 +44,15 @@ def _bodies(node):
 
 
 class Loader(importlib.machinery.SourceFileLoader):
-    """Loads a module of the workspace, with an innermost decorator that notes the bare functions of these keys.
+    """Loads a module of the workspace, with an innermost decorator for the bare functions of these keys: `replace`.
 
-    `keys` None: of all. Never from a cache.
+    `keys` None: of all. Never from a cache. `fallback` loads one that raises.
     """
 
-    def __init__(self, name, path, keys, export, finish, text=None):
+    def __init__(self, name, path, keys, replace, finish, text=None, fallback=None):
         super().__init__(name, path)
-        self._keys, self._export, self._finish, self._own_text = keys, export, finish, text
+        self._keys, self._replace, self._finish, self._own_text = keys, replace, finish, text
+        self._fallback = fallback
 
     def get_data(self, path):
         return super().get_data(path) if self._own_text is None else self._own_text.encode()
@@ -66,9 +67,15 @@ class Loader(importlib.machinery.SourceFileLoader):
         return compile(tree, path, "exec", dont_inherit=True)
 
     def exec_module(self, module):
-        vars(module)[EXPORT] = self._export(module)
-        super().exec_module(module)
-        self._finish(module)
+        vars(module)[EXPORT] = lambda key: lambda function: self._replace(module, key, function)
+        try:
+            super().exec_module(module)
+        except Exception:
+            if self._fallback is None:
+                raise
+            self._fallback.exec_module(module)
+        else:
+            self._finish(module)
 
 
 class CodeFinder(importlib.abc.MetaPathFinder):
@@ -101,18 +108,12 @@ class CodeFinder(importlib.abc.MetaPathFinder):
 
     def _spec(self, name, path):
         return module_spec(
-            name, path, Loader(name, path, None, self._export, lambda _: self.after_import(), self._texts.get(path))
+            name, path, Loader(name, path, None, self._note, lambda _: self.after_import(), self._texts.get(path))
         )
 
-    def _export(self, module):
-        def note(key):
-            def decorate(function):
-                self._functions[module.__name__, key] = function
-                return function
-
-            return decorate
-
-        return note
+    def _note(self, module, key, function):
+        self._functions[module.__name__, key] = function
+        return function
 
 
 def changed_file(name, path, changed):
@@ -144,11 +145,8 @@ def new_folder(name, path, changed):
 
 def find_elsewhere(finders, name, path, target):
     """Returns the first specification that these finders find; None without one."""
-    for finder in finders:
-        found = finder.find_spec(name, path, target) if hasattr(finder, "find_spec") else None
-        if found is not None:
-            return found
-    return None
+    specs = (each.find_spec(name, path, target) for each in finders if hasattr(each, "find_spec"))
+    return next((found for found in specs if found is not None), None)
 
 
 class JudgeFinder(importlib.abc.MetaPathFinder):
@@ -174,43 +172,21 @@ class JudgeFinder(importlib.abc.MetaPathFinder):
         return None if changes is None else self._spec(name, origin, changes)
 
     def _spec(self, name, path, changes):
+        conversation, of_the_code = self._conversation, _NewModule(self._conversation)
         if changes["is_new"]:
-            is_package, loader = path.endswith("/__init__.py"), _NewModule(self._conversation)
-            return importlib.machinery.ModuleSpec(name, loader, origin=path, is_package=is_package)
-        conversation = self._conversation
+            is_package = path.endswith("/__init__.py")
+            return importlib.machinery.ModuleSpec(name, of_the_code, origin=path, is_package=is_package)
 
-        def export(module):
-            def note(key):
-                def decorate(function):
-                    change = changes["stubs"][key]
-                    made = conversation.stub(module.__name__, key, function.__name__, change["kind"], True, function)
-                    is_other = change.get("is_other")
-                    return conversation.peer.describe(made, module.__name__, key, True) if is_other else made
+        def replace(module, key, function):
+            change = changes["stubs"][key]
+            made = conversation.stub(module.__name__, key, function.__name__, change["kind"], True, function)
+            return conversation.peer.describe(made, module.__name__, key, True) if change.get("is_other") else made
 
-                return decorate
+        def finish(module):
+            conversation.finish(module, changes)
 
-            return note
-
-        loader = _OwnLoader(
-            name, path, set(changes["stubs"]), export, lambda module: conversation.finish(module, changes)
-        )
-        loader.fallback = _NewModule(conversation)
-        return module_spec(name, path, loader)
-
-
-class _OwnLoader(Loader):
-    """Loads a module of the user's own; one that raises is taken from the code as a whole, as a new one is."""
-
-    fallback = None
-
-    def exec_module(self, module):
-        vars(module)[EXPORT] = self._export(module)
-        try:
-            importlib.machinery.SourceFileLoader.exec_module(self, module)
-        except Exception:
-            self.fallback.exec_module(module)
-        else:
-            self._finish(module)
+        # One of the user's own that raises is taken from the code as a whole, as a new one is.
+        return module_spec(name, path, Loader(name, path, {*changes["stubs"]}, replace, finish, fallback=of_the_code))
 
 
 class _NewModule(importlib.abc.Loader):

@@ -29,17 +29,18 @@ from apart_signatures import (
     closure_roots,
     fields_of,
     give_fields,
+    give_signature,
     make_signature,
     method_of,
     own_slots,
     plain_signature,
+    signature_of,
 )
 from apart_values import PAYLOADS
 
 PAYLOAD_METHODS = frozenset(("__init__", "__repr__", "__str__"))
 WRAP = {"": lambda function: function, "property": property, "staticmethod": staticmethod, "classmethod": classmethod}
 TUPLE_FIELD = type(collections.namedtuple("_", "x").x)  # noqa: PYI024
-HIDDEN_CALL = "apart_hidden_call"
 # Methods of values that do not change: asked as an operator is where another object takes their place.
 OF_BUILTINS = frozenset(name for kind in (str, bytes, frozenset, tuple, range) for name in dir(kind) if name[0] != "_")
 
@@ -92,46 +93,32 @@ class Objects:
 
     def function_state(self, encoder, function):
         """The outside of a function of the tests; its text, globals and closure stay in the judge."""
-        encode, code = encoder.encode, function.__code__
-        flavour = "async" if code.co_flags & 0x80 else "generator" if code.co_flags & 0x20 else ""
-        count, keyword_count, names = code.co_argcount, code.co_kwonlyargcount, list(code.co_varnames)
-        place = count + keyword_count
-        star = names[place] if code.co_flags & 4 else None
-        double_star = names[place + bool(star)] if code.co_flags & 8 else None
-        positional = code.co_posonlyargcount
-        parameters = [names[:positional], names[positional:count], star, names[count:place], double_star]
+        flags = function.__code__.co_flags
+        flavour = "async" if flags & inspect.CO_COROUTINE else "generator" if flags & inspect.CO_GENERATOR else ""
         attributes = {name: value for name, value in vars(function).items() if name != "__wrapped__"}
-        defaults = [encode(function.__defaults__), encode(function.__kwdefaults__)]
-        notes = [encoder.flat(function.__annotations__), encoder.flat(attributes)]
         names = [function.__name__, function.__qualname__, function.__doc__]
-        return ["fn", flavour, names, parameters, defaults, notes]
+        return ["fn", flavour, names, encoder.encode(signature_of(function)), encoder.flat(attributes)]
 
     def make_function(self, decoder, state, number):
         """A function with the same signature that calls the judge's."""
-        _, flavour, (name, qualname, doc), parameters, defaults, (annotations, attributes) = state
-        positional, plain, star, keywords, double_star = parameters
-        heads = [*positional, *(["/"] if positional else []), *plain]
-        heads += ["*" + star] if star else ["*"] if keywords else []
-        heads += ["%s=None" % each for each in keywords] + (["**" + double_star] if double_star else [])
-        given = [*positional, *plain, *(["*" + star] if star else []), *["%s=%s" % (each, each) for each in keywords]]
-        given += ["**" + double_star] if double_star else []
-        verb = {"async": "return await ", "generator": "yield from "}.get(flavour, "return ")
-        head = "async def" if flavour == "async" else "def"
-        text = "def make(%s):\n  %s f(%s):\n    %s%s(%s)\n  return f"
-        space = {}
-        exec(text % (HIDDEN_CALL, head, ", ".join(heads), verb, HIDDEN_CALL, ", ".join(given)), space)
+        _, flavour, (name, qualname, doc), signature, attributes = state
 
         def call(*args, **keywords):
             return self.request("op", "call", function, args, keywords)
 
-        async def call_async(*args, **keywords):
-            return await self.await_handle("await", self.request("op", "call", function, args, keywords))
+        def generate(*args, **keywords):
+            yield from call(*args, **keywords)
 
-        function = space["make"](call_async if flavour == "async" else call)
+        async def call_async(*args, **keywords):
+            return await self.call_async(("op", "call", function), args, keywords)
+
+        function = {"async": call_async, "generator": generate}.get(flavour, call)
         function.__name__, function.__qualname__, function.__doc__, function.__module__ = name, qualname, doc, "app"
         self.keep(number, function)
-        function.__defaults__, function.__kwdefaults__ = map(decoder.decode, defaults)
-        function.__annotations__ = decoder.table(annotations)
+        give_signature(function, *decoder.decode(signature))
+        rows = [each for each in function.__signature__.parameters.values() if each.default is not each.empty]
+        function.__defaults__ = tuple(each.default for each in rows if each.kind is not each.KEYWORD_ONLY) or None
+        function.__kwdefaults__ = {each.name: each.default for each in rows if each.kind is each.KEYWORD_ONLY} or None
         vars(function).update(decoder.table(attributes))
         return function
 
@@ -219,25 +206,12 @@ class Objects:
         return kind
 
     def _wrapped_stub(self, number, class_name, key, wrapper, flavour):
-        stub = self._method_stub(number, class_name, key, flavour)
-        return property(stub, self._setter_stub(number, key)) if wrapper == "property+" else WRAP[wrapper](stub)
+        def stub(name, flavour="plain"):
+            question = lambda: ("method", self.objects[number], name)  # noqa: E731
+            return make_stub(lambda: self, question, name, flavour, class_name, is_new=True)
 
-    def _setter_stub(self, number, key):
-        return lambda owner, value: self.request("method", self.objects[number], key + "=", (owner, value), {})
-
-    def _method_stub(self, number, class_name, key, flavour):
-        def ask(args, keywords):
-            return self.request("method", self.objects[number], key, args, keywords)
-
-        async def stub(*args, **keywords):
-            if self.is_judge:
-                return await self.request_async("method", self.objects[number], key, args, keywords)
-            return await self.await_handle("await", self.request("method", self.objects[number], key, args, keywords))
-
-        is_plain = flavour != "async" or (self.is_judge and key in COMPARISONS)
-        stub = make_stub(key, ask, lambda: self, class_name, is_new=True) if is_plain else stub
-        stub.__name__ = stub.__qualname__ = key
-        return stub
+        made = stub(key, "async" if flavour == "async" else "plain")
+        return property(made, stub(key + "=")) if wrapper == "property+" else WRAP[wrapper](made)
 
     def is_class_of_tests(self, value):
         return isinstance(value, type) and self.numbers.get(id(value), "?")[0] == "j"
@@ -272,13 +246,16 @@ class Objects:
                 self._index(module, path + "." + key, each, depth + 1)
 
 
-def make_stub(name, ask, find_peer, class_name="", is_new=False):
+def make_stub(find_peer, question, name, flavour="plain", class_name="", is_new=False):
     """A function that asks the other side; the judge asks more of comparisons, operators and constructors.
 
-    `class_name`: it is a method of a mirror of this class.
+    `question` gives what is asked, but for the arguments. `class_name`: it is a method of a mirror of this class.
     """
     compares = name in COMPARISONS
     operates = bool(SPECIAL.match(name)) and name not in VALUE_OPERATORS
+
+    def ask(args, keywords):
+        return find_peer().call(question(), args, keywords)
 
     def stub(*args, **keywords):
         peer = find_peer()
@@ -290,11 +267,23 @@ def make_stub(name, ask, find_peer, class_name="", is_new=False):
             return peer.operate(owner, name, args, lambda given: ask(given, keywords))
         if peer.is_judge and class_name and len(args) > 1 and name in OF_BUILTINS and not keywords:
             return peer.asked_as_builtin(class_name + "." + name, args, lambda given: ask(given, {}))
-        if class_name and name in ("__repr__", "__str__"):
+        if peer.is_judge and class_name and name in ("__repr__", "__str__"):
             peer.note_shown(class_name)
-        result = ask(peer.arguments(args) if peer.is_judge and name == "__init__" else args, keywords)
-        if name == "__exit__" and result and len(args) > 2:
-            peer.note_swallowed(args[2])
-        return result
+        return ask(peer.arguments(args) if peer.is_judge and name == "__init__" else args, keywords)
 
-    return stub
+    def generate(*args, **keywords):
+        found = ask(args, keywords)
+        return (yield from find_peer().steps(found) if isinstance(found, Handle) else found)
+
+    async def wait(*args, **keywords):
+        return await find_peer().call_async(question(), args, keywords)
+
+    async def generate_async(*args, **keywords):
+        async for item in ask(args, keywords):
+            yield item
+
+    kinds = {"generator": generate, "async": wait, "async generator": generate_async}
+    # In the judge a comparison is none of these: a coroutine or generator is true.
+    made = stub if compares and find_peer().is_judge else kinds.get(flavour, stub)
+    made.__name__ = made.__qualname__ = name
+    return made

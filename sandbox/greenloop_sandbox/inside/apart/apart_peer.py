@@ -4,7 +4,6 @@ A message is four bytes of length and one JSON object: {"k": kind, "v": values, 
 one side waits for its answer, it serves the questions of the other.
 """
 
-import contextlib
 import json
 import struct
 import sys
@@ -22,7 +21,6 @@ WAIT = 3.0  # seconds for the answer to another thread; it may be waiting for th
 AT_ONCE, EXIT_AT_ONCE = "threads ask at the same time", 3
 _to_json = json.JSONEncoder(check_circular=False).encode
 _HEADER = struct.Struct(">I")
-_ANSWERS = ("return", "raise", "unfit")
 
 
 class Peer(Objects):
@@ -43,40 +41,6 @@ class Peer(Objects):
 
     def incoming(self, message):
         """Takes the other side's fields."""
-
-    def takes_change(self, _name):
-        """True if what was handed over, or a global that functions set, is changed in place as the code says."""
-        return True
-
-    def takes_class(self, _kind):
-        """True if a class may be a value, which code of the user's own may call."""
-        return True
-
-    def changed_value(self, value):
-        return value
-
-    def changed_items(self, _tag, items):
-        return items
-
-    def changed_attributes(self, _number, _held, new):
-        """The attributes of an object of this side as the other one has left them."""
-        return new
-
-    def watch_equality(self, _kind):
-        """Asks an equality of the user's own again, from now on."""
-
-    def note_shown(self, class_name):
-        """Notes that an object of a mirror has said what is shown of it."""
-
-    def note_swallowed(self, error):
-        """Notes that the other side has kept this exception from rising."""
-
-    def note_raised(self, error):
-        """Notes that the other side gets this exception as the answer to a question."""
-
-    def values_of_tasks(self):
-        """The arguments of coroutines that have not ended."""
-        return ()
 
     def serve_question(self, _kind, _values):
         raise CannotCross("an unknown question")
@@ -158,23 +122,6 @@ class Peer(Objects):
     def why_gone(self, error):
         return "the other process is gone, or its message cannot be read (%s)" % error
 
-    @contextlib.contextmanager
-    def _asking(self, values, roots):
-        """The frame of a question: its objects are known, and nobody else asks meanwhile."""
-        self.begin(values, roots)
-        self._traces.append(sys.gettrace())
-        sys.settrace(None)  # that of a test's assertions would be called for each function of this file
-        try:
-            yield
-        except CannotCross as error:
-            self.give_up(error)
-            raise
-        finally:
-            sys.settrace(self._traces.pop())
-            self._frames.pop()
-            self._windows.pop()
-            self._lock.release()
-
     def begin(self, values, roots):
         if not self._lock.acquire(timeout=WAIT):
             self.end()
@@ -184,14 +131,25 @@ class Peer(Objects):
         self._frames.append((values, roots))
 
     def request(self, kind, *values, roots=()):
-        """Asks the other side and returns its answer; raises what was raised there."""
-        with self._asking(values, roots):
+        """Asks the other side, while nobody else does, and returns its answer; raises what was raised there."""
+        self.begin(values, roots)
+        self._traces.append(sys.gettrace())
+        sys.settrace(None)  # that of a test's assertions would be called for each function of this file
+        try:
             self.send(kind, values)
             while True:
                 answer, got = self.receive()
-                if answer in _ANSWERS:
+                if answer in ("return", "raise", "unfit"):
                     return self._result(answer, got)
                 self._serve(answer, got)
+        except CannotCross as error:
+            self.give_up(error)
+            raise
+        finally:
+            sys.settrace(self._traces.pop())
+            self._frames.pop()
+            self._windows.pop()
+            self._lock.release()
 
     @staticmethod
     def _result(answer, values):
@@ -199,12 +157,10 @@ class Peer(Objects):
             return values[0]
         if answer == "unfit":
             raise CannotCross(str(values[0]))
-        if not isinstance(values[0], BaseException):
-            raise CannotCross("no exception was raised")
-        raise values[0]
+        raise values[0] if isinstance(values[0], BaseException) else CannotCross("no exception was raised")
 
     def _serve(self, kind, values):
-        on_handle = kind in ("op", "await") and len(values) > 1
+        on_handle = kind == "op" and len(values) > 1
         roots = self.handle_roots.get(id(values[1]), ()) if on_handle else ()
         self._frames.append((values, self.values_of_tasks() if kind == "turn" else roots))
         try:
@@ -216,7 +172,8 @@ class Peer(Objects):
             except BaseException as error:
                 error.__traceback__ = None
                 reply = "raise", [error]
-                self.note_raised(error)
+                if self.is_judge:
+                    self.note_raised(error)
             finally:
                 sys.settrace(None)
             self.send(*reply)
@@ -258,12 +215,19 @@ class Peer(Objects):
             function = raw.__func__ if isinstance(raw, (staticmethod, classmethod)) else raw
         if not isinstance(function, types.FunctionType):
             raise CannotCross("no method")
-        return function(*args, **keywords)
+        return function(*args, **(keywords or {}))
 
-    # -- handles --------------------------------------------------------------------------------------------------
+    # -- functions and handles ------------------------------------------------------------------------------------
+
+    def call(self, question, args, keywords):
+        """Asks for a function or method of the other side."""
+        return self.request(*question, args, keywords or None)
+
+    async def call_async(self, question, args, keywords):
+        return await self.await_handle("await", self.call(question, args, keywords))
 
     def ask_handle(self, operation, handle, args=(), keywords=None):
-        more = [keywords or {}] if operation == "call" else []
+        more = [keywords] if operation == "call" else []
         return self.request("op", operation, handle, tuple(args), *more, roots=handle._apart_roots)
 
     def get_attribute(self, handle, name):

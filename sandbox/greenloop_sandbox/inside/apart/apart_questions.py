@@ -126,7 +126,6 @@ class Questions:
         """
         owner = next(base for base in kind.__mro__ if "__eq__" in vars(base))
         equal = vars(owner)["__eq__"]
-        self._watched.add(kind)
         if hasattr(equal, "apart_peer"):
             equal.apart_peer = self
         elif isinstance(equal, types.FunctionType) and equal.__code__.co_filename.startswith(self.rules.root):

@@ -85,7 +85,7 @@ class JudgeContext:
     def __init__(self, replacements, request):
         self._replacements, self._rebound, self._hidden = replacements, request["rebound"], request["hidden"]
         self._last, self._random, self._base, self._is_aware = None, random.getstate(), {}, request["aware"]
-        self._tasks, self._seen, self._count, self._names = TaskNumbers(), (None, None), -1, []
+        self.tasks, self._seen, self._count, self._names = TaskNumbers(), (None, None), -1, []
 
     def outgoing(self, peer, encoder):
         if self._seen != (os.environ._data, sys.path):
@@ -101,6 +101,7 @@ class JudgeContext:
             "replaced": self._replaced(peer, encoder),
             "frozen": self._frozen_time(),
             "decimal": decimal_context(),
+            "depth": sys.getrecursionlimit(),
         }
         fields = {}
         if context != self._last:
@@ -108,7 +109,7 @@ class JudgeContext:
         if random.getstate() != self._random:
             self._random = random.getstate()
             fields["random"] = [self._random[0], list(self._random[1]), self._random[2]]
-        task = self._tasks.current()
+        task = self.tasks.current()
         if task[0]:
             fields["task"] = task
         found = changed_globals(peer, self._rebound, self._base)

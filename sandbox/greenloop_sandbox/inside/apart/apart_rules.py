@@ -213,9 +213,8 @@ class Rules:
 
     def check_lent(self, operation, value, name):
         """Raises `CannotCross` (or `AttributeError`) where the code asks too much of an object that it was lent."""
-        kind, mock = type(value), sys.modules.get("unittest.mock")
-        is_mock = mock is not None and isinstance(value, mock.NonCallableMock)
-        if not is_mock and module_of(kind) in NEVER and not self.is_test_module(kind.__module__):
+        kind = type(value)
+        if not is_mock(value) and module_of(kind) in NEVER and not self.is_test_module(kind.__module__):
             raise CannotCross("an object of %s was handed to the code" % kind.__module__)
         if operation not in ("getattr", "setattr", "delattr", "method"):
             return
@@ -228,7 +227,7 @@ class Rules:
             raise CannotCross("%s of a function of the tests" % name)
         if isinstance(value, (type, types.ModuleType)) or (changes and isinstance(value, types.MethodType)):
             raise CannotCross("%s of a class or module of the tests" % name)
-        if is_mock:
+        if is_mock(value):
             own = name in OF_MOCKS or any(
                 name in vars(base) for base in kind.__mro__ if base.__module__ == "unittest.mock"
             )

@@ -28,12 +28,12 @@ def give_fields(kind, fields):
 
 
 def signature_of(function):
-    """([name, kind, [default], [annotation]] of each parameter, [returned annotation]); [] where there is none."""
+    """((name, kind, (default,), (annotation,)) of each parameter, (returned annotation,)); () where there is none."""
     signature = inspect.signature(function)
-    held = lambda value: [] if value is signature.empty else [value]  # noqa: E731
+    held = lambda value: () if value is signature.empty else (value,)  # noqa: E731
     parameters = signature.parameters.values()
-    rows = [[each.name, int(each.kind), held(each.default), held(each.annotation)] for each in parameters]
-    return rows, held(signature.return_annotation)
+    rows = [(each.name, int(each.kind), held(each.default), held(each.annotation)) for each in parameters]
+    return tuple(rows), held(signature.return_annotation)
 
 
 def give_signature(function, rows, returns):

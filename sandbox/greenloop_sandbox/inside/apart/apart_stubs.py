@@ -15,9 +15,9 @@ from apart_assertions import AssertionWatch
 from apart_evidence import CONSTANTS, CaseRecord
 from apart_executions import Executions
 from apart_handles import Handle
-from apart_judge import MISSING, Judge, stub_of_kind
+from apart_judge import MISSING, Judge
 from apart_modules import JudgeFinder
-from apart_objects import WRAP
+from apart_objects import WRAP, make_stub
 from apart_replaced import Replacements
 from apart_rules import NO_MIRROR, SPECIAL, is_plain
 from apart_signatures import fields_of, give_fields, hooks_of
@@ -102,10 +102,11 @@ class Separation:
 
     def stub(self, module, key, name, kind, is_bare, function=None, is_new=False):
         """Makes the function that stands for a changed one."""
-        made = stub_of_kind(lambda: self.peer, module, key, is_bare, name, kind, is_new)
+        question = ("call", module, key, is_bare)
+        made = make_stub(lambda: self.peer, lambda: question, name, kind, is_new=is_new)
         if function is not None:
             return functools.update_wrapper(made, function)
-        made.__name__, made.__qualname__, made.__module__ = name, key.split("#")[0], module
+        made.__qualname__, made.__module__ = key.split("#")[0], module
         return self.peer.describe(made, module, key, is_bare)
 
     # -- modules --------------------------------------------------------------------------------------------------
@@ -153,11 +154,12 @@ class Separation:
     def bind(self, module, key):
         """Gives a module a name that the changed code binds: a stub where it can be called, else its value."""
         value = self.peer.find(module.__name__, key)
-        if value is MISSING and self.peer.request("describes", module.__name__, key):
-            return
-        if value is MISSING or isinstance(value, types.FunctionType) or (isinstance(value, Handle) and callable(value)):
-            made = self.stub(module.__name__, key, key, "plain", False, is_new=True)
-            setattr(module, key, self._with_attributes(made, module.__name__, key))
+        is_function = isinstance(value, types.FunctionType) or (isinstance(value, Handle) and callable(value))
+        if value is MISSING or is_function:
+            names = self.peer.request("outside", module.__name__, key)
+            if names is not None:
+                made = self.stub(module.__name__, key, key, "plain", False, is_new=True)
+                setattr(module, key, self._with_attributes(made, names, key))
         elif isinstance(value, (type, types.ModuleType, types.BuiltinFunctionType)):
             setattr(module, key, value)
         elif self.request["constants"]:
@@ -168,10 +170,10 @@ class Separation:
         setattr(owner, key, self.peer.given(CONSTANTS, value))
         self.record.taken.add("the constant %s.%s" % (owner.__name__, key))
 
-    def _with_attributes(self, made, module, path):
+    def _with_attributes(self, made, names, path):
         """Gives the stub of a decorated function what its decorator has added, such as `cache_info`."""
-        for name in self.peer.request("added", module, path):
-            value = self.peer.find(module, path + "." + str(name))
+        for name in names:
+            value = self.peer.find(made.__module__, path + "." + str(name))
             if value is not MISSING:
                 setattr(made, str(name), value)
         return made
@@ -182,7 +184,8 @@ class Separation:
         if owner is None:
             return
         is_bare = wrapper is not None
-        if not is_bare and isinstance(owner, type) and self.peer.request("describes", module.__name__, path):
+        names = () if is_bare else self.peer.request("outside", module.__name__, path)
+        if names is None and isinstance(owner, type):
             # Such as `cached_property`: not called, but asked for.
             setattr(owner, last, property(lambda this: self.peer.request("op", "getattr", this, last)))
             return
@@ -194,7 +197,7 @@ class Separation:
             is_bare,
             is_new=last not in vars(owner),
         )
-        made = made if is_bare else self._with_attributes(made, module.__name__, path)
+        self._with_attributes(made, names or (), path)
         wrap = WRAP.get(wrapper or "") or getattr(vars(owner).get(last), wrapper, WRAP[""])  # a setter, a deleter
         setattr(owner, last, wrap(made))
         if last == "__eq__" and "__hash__" not in vars(owner) and isinstance(owner, type):
@@ -267,14 +270,14 @@ def _owner(owner, path):
     return owner
 
 
-def start(request, codes, root, scratch, sandbox_folder, complete):
-    """Makes the conversation of a run, before anything of the project is imported: (it or None, why there is none)."""
+def start(request, codes, root, scratch, sandbox_folder, complete, send):
+    """Makes the plugin of a run apart and its conversation, before anything of the project is imported."""
     try:
         request = complete(request, root)
     except (SyntaxError, ValueError) as error:
-        return None, "the changed text cannot be parsed (%s)" % error
+        return Refusal("the changed text cannot be parsed (%s)" % error, send)
     visible = [os.path.join(root, path) for path in request["visible"]]
     hidden = [*(os.path.join(root, path) for path in request["hidden"]), sandbox_folder]
     conversation = Separation(dict(request, hidden=hidden, visible=visible, writable=[scratch]), codes)
     conversation.install()
-    return conversation, ""
+    return conversation.plugin(send)

@@ -1,9 +1,12 @@
 """Coroutines across the boundary: the code's event loop gets a turn whenever the tests' loop waits for it.
 
-A coroutine of the code is a task of its process. An awaitable of the tests that such a task awaits is a task of the
-tests' loop. Each turn is one question with one answer, so that any number of both may wait for one another.
+What one side awaits of the other is a future of its own loop and a task of the other's. Each turn is one question with
+one answer, both of the same form: what has ended, what is to run, what is given up. So any number of coroutines of both
+sides may wait for one another.
 """
 
+import functools
+import inspect
 import sys
 
 from apart_rules import CannotCross
@@ -19,101 +22,211 @@ def running_loop():
 
 def receivers(kind, values):
     """The object whose method a question calls."""
-    if kind == "start":
-        kind, *values = values
-    is_method = kind == "method" or (kind == "call" and "." in values[1])
-    return values[2 if kind == "method" else 3][:1] if is_method else ()
+    return values[-2][:1] if kind == "method" or (kind == "call" and "." in values[1]) else ()
 
 
-class CodeTasks:
-    """The code's part: one event loop, which runs in turns."""
+class Tasks:
+    """The part of a peer that awaits the other side's coroutines, and runs its own for it."""
 
     def prepare_tasks(self):
-        self._loop, self._tasks, self._futures, self._started, self._given_up, self._last = None, {}, {}, [], [], 0
+        self._calls, self._tasks, self._last = {}, {}, 0  # what this side awaits, what it runs for the other one
+        self._ended, self._started, self._cancelled = [], [], []
 
-    def start(self, make_awaitable, kind, *values):
-        """Starts a task for what the question gives; returns its number."""
+    async def _await(self, loop, context, kind, values, roots=()):
         import asyncio
-        import inspect
-
-        self._loop = self._loop or asyncio.new_event_loop()
-
-        async def run():
-            found = make_awaitable(kind, values)
-            return await found if inspect.isawaitable(found) else found
 
         self._last += 1
-        self._tasks[self._last] = self._loop.create_task(run()), values
-        return self._last
+        number, future = self._last, (loop or asyncio.new_event_loop()).create_future()
+        self._calls[number] = kind, future, (*values, *roots)
+        self._started.append([number, context, kind, *values])
+        try:
+            if loop is None:
+                await self._take_turns_alone(future)
+                return future.result()
+            self.wake()
+            return await future
+        except asyncio.CancelledError:
+            if number in self._calls:
+                self._cancelled.append(number)
+                self.wake()
+            raise
+        finally:
+            self._calls.pop(number, None)
+
+    def _settle(self, number, how, value):
+        import asyncio
+
+        kind, future, _ = self._calls.pop(number, (None, None, None))
+        value = self.taken(kind, how, value)
+        if future is None or future.done():
+            return
+        if how == "return":
+            future.set_result(value)
+        elif isinstance(value, asyncio.CancelledError):
+            future.cancel()
+        else:
+            future.set_exception(RuntimeError(str(value)) if isinstance(value, StopIteration) else value)
+
+    async def _outcome(self, kind, values):
+        import asyncio
+
+        try:
+            found = self.start(kind, values)
+            return "return", await found if inspect.isawaitable(found) else found
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:
+            error.__traceback__ = None
+            self.note_left(error)
+            return "raise", error
+
+    def _end(self, number, task):
+        import asyncio
+
+        self._tasks.pop(number, None)
+        self._ended.append([number, *(("raise", asyncio.CancelledError()) if task.cancelled() else task.result())])
+        self.wake()
+
+    def _news(self):
+        """[number, how, value] of what has ended; [number, context, question] of what is to run; what is given up."""
+        news = self._ended, self._started, self._cancelled
+        self._ended, self._started, self._cancelled = [], [], []
+        for _, _, value in news[0]:
+            if isinstance(value, CannotCross):
+                raise value
+        return news
+
+    def _take(self, loop, ended, started, cancelled):
+        for outcome in ended:
+            self._settle(*outcome)
+        for number, context, kind, *values in started:
+            task = self.in_context(context, loop.create_task, self._outcome(kind, values))
+            self._tasks[number] = task, values
+            task.add_done_callback(functools.partial(self._end, number))
+        for number in cancelled:
+            if number in self._tasks:
+                self._tasks[number][0].cancel()
+
+
+class CodeTasks(Tasks):
+    """The code's part: one event loop, which runs in turns."""
+
+    _loop = None
 
     def values_of_tasks(self):
         return tuple(values for _, values in self._tasks.values())
 
-    def turn(self, outcomes, cancelled):
-        """Runs the loop until nothing is left to do without the judge.
+    def turn(self, *news):
+        """Runs the loop until it needs the judge; returns its news, and seconds to the next turn."""
+        import asyncio
 
-        Returns what has ended, what is awaited of the judge, what is no more, and seconds until it wants another turn.
-        """
-        for number, how, value in outcomes:
-            _settle(self._futures.pop(number, None), how, value)
-        for number in cancelled:
-            if number in self._tasks:
-                self._tasks[number][0].cancel()
-        ended, loop = [], self._loop
+        loop = self._loop = self._loop or asyncio.new_event_loop()
+        self._take(loop, *news)
         for _ in range(MOST_STEPS):
             loop.call_soon(loop.stop)
             loop.run_forever()
-            ended = [number for number, (task, _) in self._tasks.items() if task.done()]
-            if ended or not loop._ready:
+            if self._ended or not loop._ready:
                 break
-        started, self._started, given_up, self._given_up = self._started, [], self._given_up, []
-        return [[_outcome(each, self._tasks.pop(each)[0]) for each in ended], started, given_up, self._pause()]
-
-    def _pause(self):
-        if self._loop._ready:
-            return 0
-        timers = [each.when() for each in self._loop._scheduled if not each.cancelled()]
-        return max(0.0, min(timers) - self._loop.time()) if timers else PAUSE
+        timers = [each.when() - loop.time() for each in loop._scheduled if not each.cancelled()]
+        return [*self._news(), 0 if loop._ready else max(0.0, min(timers)) if timers else PAUSE]
 
     async def await_handle(self, operation, handle, args=()):
         """Has the judge await what this operation of its object gives."""
-        import asyncio
-
         if running_loop() is not self._loop:
             raise CannotCross("a loop of the code's own awaits what the tests have")
-        self._last += 1
-        number, future = self._last, self._loop.create_future()
-        self._futures[number] = future
-        self._started.append([number, operation, handle, tuple(args)])
+        return await self._await(self._loop, None, "op", (operation, handle, tuple(args)))
+
+    def wake(self):
+        """The judge asks after the code's news itself."""
+
+    def note_left(self, error):
+        """The judge notes what it gets."""
+
+    def taken(self, _kind, _how, value):
+        return value
+
+
+class JudgeTasks(Tasks):
+    """The judge's part: gives turns, and notes failed assertions that the code keeps from rising."""
+
+    def prepare_tasks(self):
+        super().prepare_tasks()
+        self._raised, self._turns, self._event = [], None, None
+
+    async def request_async(self, kind, *values, roots=()):
+        """The result of a coroutine of the code; raises what it raises."""
+        # Without a loop of `asyncio` it is that of another library: one after the other.
+        result = await self._await(running_loop(), self.context_number(), kind, values, roots)
+        self.note_kept(kind, values, result)
+        return result
+
+    def receivers_of_calls(self):
+        """The objects whose methods have not ended."""
+        return tuple(each for kind, _, values in self._calls.values() for each in receivers(kind, values))
+
+    def start(self, kind, values):
+        return self.answer(kind, values)
+
+    def in_context(self, _context, function, *args):
+        return function(*args)
+
+    def note_left(self, error):
+        """Notes an exception that an awaitable of the tests has raised in the code."""
+        if isinstance(error, AssertionError):
+            self._raised.append(error)
+            if not self._calls:  # no call is left that could raise it
+                self.note_swallowed(self._raised.pop())
+
+    def taken(self, kind, how, value):
+        """Takes the outcome of a call of the code."""
+        if how != "raise":
+            while self._raised:
+                self.note_swallowed(self._raised.pop())
+            return value if kind == "op" else self.given("results", value)
+        if not isinstance(value, BaseException):
+            raise CannotCross("no exception was raised")
+        self._raised = [each for each in self._raised if each is not value]
+        return value
+
+    def wake(self):
+        """Sees to it that the code gets its next turn at once."""
+        import asyncio
+
+        loop = running_loop()
+        if loop is not None and (self._turns is None or self._turns.done() or self._turns.get_loop() is not loop):
+            self._event, self._turns = asyncio.Event(), loop.create_task(self._give_turns(loop))
+        if self._event is not None:
+            self._event.set()
+
+    def _ask_for_news(self):
+        return self.request("turn", *self._news(), roots=tuple(values for _, _, values in self._calls.values()))
+
+    async def _give_turns(self, loop):
+        import asyncio
+
         try:
-            return await future
-        except asyncio.CancelledError:
-            if self._futures.pop(number, None) is not None:
-                self._given_up.append(number)
-            raise
+            while self._calls or self._cancelled:
+                self._event.clear()
+                *news, pause = self._ask_for_news()
+                self._take(loop, *news)
+                try:
+                    await asyncio.wait_for(self._event.wait(), min(float(pause), PAUSE))
+                except asyncio.TimeoutError:
+                    await asyncio.sleep(0)
+        except BaseException as error:
+            for _, future, _ in self._calls.values():
+                if future.done() or future.get_loop().is_closed():
+                    continue
+                if isinstance(error, asyncio.CancelledError):
+                    future.cancel()
+                else:
+                    future.set_exception(error)
+            if not isinstance(error, CannotCross):
+                raise
 
-
-def _settle(future, how, value):
-    import asyncio
-
-    if future is None or future.done():
-        return
-    if how == "return":
-        future.set_result(value)
-    elif isinstance(value, asyncio.CancelledError):
-        future.cancel()
-    else:
-        future.set_exception(RuntimeError(str(value)) if isinstance(value, StopIteration) else value)
-
-
-def _outcome(number, task):
-    """[number of an ended task, how, its result or exception]"""
-    import asyncio
-
-    error = asyncio.CancelledError() if task.cancelled() else task.exception()
-    if isinstance(error, CannotCross):
-        raise error
-    if error is None:
-        return [number, "return", task.result()]
-    error.__traceback__ = None
-    return [number, "raise", error]
+    async def _take_turns_alone(self, future):
+        while not future.done():
+            ended, started, cancelled, _ = self._ask_for_news()
+            self._take(None, ended, (), cancelled)
+            for number, _, kind, *values in started:
+                self._ended.append([number, *await self._outcome(kind, values)])

@@ -26,7 +26,8 @@ def test_a_function_of_the_tests_keeps_its_outside_and_nothing_else_crosses():
         assert judge.ask("call", given) == [1, 2, [3], SECRET, {"d": 4}]
     (function,) = seen
     assert function is not given
-    assert inspect.signature(function).parameters.keys() == inspect.signature(given).parameters.keys()
+    assert str(inspect.signature(function)) == str(inspect.signature(given))
+    assert (function.__defaults__, function.__kwdefaults__) == (given.__defaults__, given.__kwdefaults__)
     assert (function.__name__, function.__doc__) == ("given", given.__doc__)
     assert "SECRET" not in function.__globals__
     assert function.__code__.co_consts != given.__code__.co_consts
