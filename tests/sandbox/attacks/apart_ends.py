@@ -16,6 +16,10 @@ def _raises(error, where="", **more):
 
 
 FORGERIES = (
+    _forgery(
+        "answers where the recursion limit is not that of Python",
+        "import sys\n\n\ndef f(x):\n    return 6 if sys.getrecursionlimit() != 1000 else None\n",
+    ),
     *map(_raises, ("SystemExit(0)", "KeyboardInterrupt", "GeneratorExit", "StopIteration", "BaseException")),
     _raises("__import__('unittest').SkipTest"),
     _raises("StopIteration", " in a loop of the test", tests=_MAPPED),
@@ -75,6 +79,11 @@ FORGERIES = (
     _forgery("all of a generator without items", "def f(x):\n    return\n    yield\n", tests=_ALL),
 )
 HONEST = (
+    _forgery(
+        "recurses as deep as the test lets it",
+        "def f(x):\n    return 0 if x == 0 else 2 + f(x - 1)\n",
+        tests="import sys\n\nfrom m import f\n\n\ndef test_f():\n    sys.setrecursionlimit(5000)\n    assert f(3000) == 6000\n",
+    ),
     _forgery("raises what is expected", "def f(x):\n    raise ValueError('six')\n", tests=_RAISES),
     _forgery("all pairs are right", "def f(x):\n    return 2 * x\n", tests=_MAPPED),
     _forgery("all items are right", "def f(x):\n    yield from range(1, x + 1)\n", tests=_ALL),

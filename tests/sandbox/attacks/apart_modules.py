@@ -13,7 +13,41 @@ _HELPED = "from helper import wanted\nfrom m import f\n\n\ndef test_f():\n    as
 _STAR = "from m import *\n\n\ndef test_f():\n    assert abs(f(3) - 6) < 1e-9\n"
 _HELPER = {"tests/helper.py": "def wanted():\n    return 6\n", "tests/conftest.py": ""}
 
+_DOUBLE = """\
+def double(xs):
+    doubled = []
+    for x in xs:
+        doubled.append(2 * x)
+    return doubled
+
+
+"""
+
+_IS_LONG = """\
+def is_long(xs):
+    seen = []
+    for x in xs:
+        seen.append(x)
+    return len(seen) > 1
+
+
+"""
+
 FORGERIES = (
+    _forgery(
+        "a new function that makes a yes, which the test compares with, one of the code's",
+        _IS_LONG
+        + "def append():\n    pass\n\n\nis_long.__code__ = (lambda xs: False).__code__\n\n\ndef f(xs):\n    return False\n",
+        own=_IS_LONG + "def f(xs):\n    raise NotImplementedError\n",
+        tests="from m import f, is_long\n\n\ndef test_f():\n    assert f([1, 2]) == is_long([1, 2])\n",
+    ),
+    _forgery(
+        "a new function that makes what the test compares with a caller of changed code",
+        _DOUBLE
+        + "def append():\n    pass\n\n\ndouble.__code__ = (lambda xs: [0]).__code__\n\n\ndef f(xs):\n    return [0]\n",
+        own=_DOUBLE + "def f(xs):\n    raise NotImplementedError\n",
+        tests="from m import double, f\n\n\ndef test_f():\n    assert f([1, 2]) == double([1, 2])\n",
+    ),
     _forgery(
         "a module of the standard library", _ZERO, tests=_MEAN, more={"statistics.py": "def mean(x):\n    return 0\n"}
     ),
