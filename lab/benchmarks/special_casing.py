@@ -31,7 +31,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Spec
 from greenloop.core.records.verdict import Status
 from greenloop.core.verification_inputs import VerificationInputs
-from greenloop.verdict.beyond_tests.checks import BeyondTests, try_other_inputs
+from greenloop.verdict.beyond_tests.checks import Pass, look_beyond
 from greenloop_lab.bench import mbpp
 from greenloop_lab.bench.mutation import mutants
 from greenloop_lab.bench.mutation.ast_edits import Source, apply_edits
@@ -177,8 +177,9 @@ class Judge:
         if verdict.status is not Status.PASSED:
             return "not passing", [], (), 0.0
         began = time.monotonic()
-        found = await try_other_inputs(
-            inputs, self.session, verdict, files, own={mbpp.MODULE: own}, wanted=BeyondTests()
+        before = {mbpp.MODULE: own}
+        found = await look_beyond(
+            Pass(inputs=inputs, session=self.session, verdict=verdict, files=files, own=before, new=files)
         )
         shown = [f"{each.call}: {each.old} -> {each.new}" for each in found.differences]
         reason = found.failure.reason if found.failure else ""

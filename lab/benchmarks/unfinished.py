@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from greenloop.core.python.ast_source import FUNCTIONS, compile_error, docstring_statement, find_definitions
-from greenloop.verdict.beyond_tests.unfinished import find_unfinished
+from greenloop.plugins.other_inputs.unfinished import find_unfinished
 from greenloop_lab.bench.reporting.figures import wilson
 
 FROM_ONE_FILE = 3

@@ -23,8 +23,7 @@ from greenloop.core.summary import GENERATED_PROVENANCES
 from greenloop.core.verification_inputs import ACCEPTING, Encode, VerificationInputs
 from greenloop.verdict import evidence
 from greenloop.verdict.apart import FAILS, Proofs, prove
-from greenloop.verdict.beyond_tests import checks as beyond_tests
-from greenloop.verdict.beyond_tests.checks import BeyondTests
+from greenloop.verdict.beyond_tests.checks import BeyondTests, Pass, look_beyond, measure_noticed
 from greenloop.verdict.case_runs import (
     GLANCE,
     SLOWER,
@@ -250,8 +249,8 @@ class Verifier:
             progress.verdict, progress.inputs = verdict, inputs
             if verdict.status is not Status.PASSED:
                 return
-            passed = {result.id for result in verdict.cases if result.passed}
-            cases = [case.id for case in inputs.problem.spec.cases if case.executed and case.id in passed]
+            green = {result.id for result in verdict.cases if result.passed}
+            cases = [case.id for case in inputs.problem.spec.cases if case.executed and case.id in green]
             cases = [case for case in cases if self.proved is None or case in self.proved]
             before = code_before(self.state, self.own_texts, files)
             own = {path: text or "" for path, text in before.texts.items()}
@@ -268,9 +267,9 @@ class Verifier:
                 progress.verdict = replace(verdict, status=Status.FAILED, reason=reason)
                 return
             if self.beyond is not None:
-                found = await beyond_tests.try_other_inputs(
-                    inputs, session, verdict, files, own=own, wanted=self.beyond
-                )
+                new = files if self.beyond.after is None else self.beyond.after
+                passed = Pass(inputs=inputs, session=session, verdict=verdict, files=files, own=own, new=new)
+                found = await look_beyond(passed)
                 if found.failure is not None:
                     progress.verdict = found.failure
                     return
@@ -278,9 +277,7 @@ class Verifier:
             if rest.goes_on:
                 self.offer(files, progress.evidence())
             if self.beyond is not None:
-                progress.noticed = await beyond_tests.measure_noticed(
-                    inputs, session, verdict, files, own=own, wanted=self.beyond
-                )
+                progress.noticed = await measure_noticed(passed, self.beyond.noticed)
             rest.report = partial(self._report_rest, progress.evidence().neighbours_unchanged - rest.passed)
             progress.verdict, progress.rest = await rest.finish(session, verdict), None
         finally:

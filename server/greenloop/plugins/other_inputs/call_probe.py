@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any
 
-from greenloop.specs.properties.plain_values import decode, encode, make_object
+from greenloop.plugins.other_inputs.plain_values import decode, encode, make_object
 from greenloop.specs.properties.recorded_calls import find_function, read_arguments
 from greenloop.specs.properties.same_results import TooLongError, limit_call, seed_random
 

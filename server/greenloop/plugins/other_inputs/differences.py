@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from greenloop.core.records.outcome import Difference
+from greenloop.plugins.other_inputs.other_inputs import LEAST_NEAR, MISUSE, Observation, show_call, show_done
 from greenloop.verdict.beyond_tests.changed_functions import ChangedFunction
-from greenloop.verdict.beyond_tests.other_inputs import LEAST_NEAR, MISUSE, Observation, show_call, show_done
 
 SHOWN = 3  # differences
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any
 
 from greenloop.drafting.candidates.checks import literal_tables
-from greenloop.verdict.beyond_tests.varied_inputs import Instance
+from greenloop.plugins.other_inputs.varied_inputs import Instance
 
 LEAST_TEXT = 4  # characters of an input that counts inside a longer text
 RARE_LENGTH = 256  # no code or checksum is so long

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from greenloop.core.python.ast_source import FUNCTIONS, Function, find_definitions, parse_module
-from greenloop.verdict.beyond_tests.varied_inputs import Call
+from greenloop.plugins.other_inputs.varied_inputs import Call
 
 CONTAINERS = (list, tuple, set, dict)
 LEAST_IGNORED = 4  # values of a parameter that all count for nothing

@@ -20,12 +20,9 @@ from greenloop.core.generated_tests import generated_path
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.core.verification_inputs import VerificationInputs, check_sandbox
-from greenloop.project.sources import import_name_in_tests
-from greenloop.specs.properties import signature, value_strategies
-from greenloop.specs.properties.plain_values import UnplainError
-from greenloop.verdict.beyond_tests.changed_functions import ChangedFunction
-from greenloop.verdict.beyond_tests.metamorphic import described_calls, repeated_call
-from greenloop.verdict.beyond_tests.varied_inputs import (
+from greenloop.plugins.other_inputs.metamorphic import described_calls, repeated_call
+from greenloop.plugins.other_inputs.plain_values import UnplainError
+from greenloop.plugins.other_inputs.varied_inputs import (
     Call,
     Instance,
     call_tree,
@@ -34,6 +31,9 @@ from greenloop.verdict.beyond_tests.varied_inputs import (
     read_value,
     vary_calls,
 )
+from greenloop.project.sources import import_name_in_tests
+from greenloop.specs.properties import signature, value_strategies
+from greenloop.verdict.beyond_tests.changed_functions import ChangedFunction
 from greenloop_sandbox import Execution, Session, case_results, forged
 
 KIND = "inputs"
@@ -45,7 +45,10 @@ DRAWN = 16  # inputs of one function that Hypothesis draws from its annotations
 LEAST_NEAR = 12  # other inputs, of which fewer say nothing
 MISUSE = ("TypeError", "AttributeError")  # what any code does with values that it is not made for
 SECONDS = 15.0  # of wall time for a run, beyond that of the tests
-RUNTIME = ("same_results.py", "recorded_calls.py", "plain_values.py", "call_probe.py", "production_probe.py")
+RUNTIME = {
+    "greenloop.specs.properties": ("same_results.py", "recorded_calls.py"),
+    "greenloop.plugins.other_inputs": ("plain_values.py", "call_probe.py", "production_probe.py"),
+}
 LONGEST = 60  # characters of a value that is shown
 _OWN_IMPORTS = re.compile(r"(?m)^from (?:__future__|greenloop\.\S+) import (?:\([^)]*\)|[^(\n]*)\n")
 
@@ -271,7 +274,9 @@ def test_production():
 
 def test_told(request):
     tell_lines(request.node)"""
-    runtime = [package_files("greenloop.specs.properties").joinpath(name).read_text("utf-8") for name in RUNTIME]
+    runtime = [
+        package_files(package).joinpath(name).read_text("utf-8") for package, names in RUNTIME.items() for name in names
+    ]
     head = '"""PYTEST_DONT_REWRITE"""\nfrom __future__ import annotations'
     return "\n\n\n".join([head, *(_OWN_IMPORTS.sub("", text) for text in runtime), tests, *filter(None, drawn)])
 

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from greenloop.specs.properties.call_probe import RAN, load_function, observe_call, shorten
+from greenloop.plugins.other_inputs.call_probe import RAN, load_function, observe_call, shorten
 
 MANY_CALLS = 400
 MANY_SECONDS = 0.5  # of processor time for these

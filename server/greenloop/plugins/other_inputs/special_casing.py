@@ -13,11 +13,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from greenloop.core.python.assignments import assignments_in
 from greenloop.core.python.ast_source import parse_module
 from greenloop.core.python.names import import_keys
-from greenloop.specs.properties.plain_values import UnplainError
-from greenloop.verdict.beyond_tests.changed_functions import ChangedFunction
-from greenloop.verdict.beyond_tests.input_forms import key_of
-from greenloop.verdict.beyond_tests.other_inputs import LEAST_NEAR, MISUSE, Done, Observation, show_call, show_done
-from greenloop.verdict.beyond_tests.tested_literals import (
+from greenloop.plugins.other_inputs.input_forms import key_of
+from greenloop.plugins.other_inputs.other_inputs import LEAST_NEAR, MISUSE, Done, Observation, show_call, show_done
+from greenloop.plugins.other_inputs.plain_values import UnplainError
+from greenloop.plugins.other_inputs.tested_literals import (
     AnsweredCall,
     Mention,
     find_mentions,
@@ -25,7 +24,8 @@ from greenloop.verdict.beyond_tests.tested_literals import (
     is_number,
     written_keys,
 )
-from greenloop.verdict.beyond_tests.varied_inputs import read_value
+from greenloop.plugins.other_inputs.varied_inputs import read_value
+from greenloop.verdict.beyond_tests.changed_functions import ChangedFunction
 
 LEAST_LOOKED_UP = 6  # other inputs whose answers stand in the text
 LEAST_MOVED = 4  # inputs of the same form

@@ -23,7 +23,7 @@ from greenloop.core.python.ast_source import (
     parse_module_strictly,
     read_literal,
 )
-from greenloop.verdict.beyond_tests.input_forms import (
+from greenloop.plugins.other_inputs.input_forms import (
     LARGE,
     LEAST_TEXT,
     digests_of,
@@ -35,7 +35,7 @@ from greenloop.verdict.beyond_tests.input_forms import (
     texts_of,
     wholes_of,
 )
-from greenloop.verdict.beyond_tests.varied_inputs import Instance
+from greenloop.plugins.other_inputs.varied_inputs import Instance
 
 LEAST_LETTERS = 8  # of an input without its signs
 LEAST_SLICE = 3  # items of an input that are compared

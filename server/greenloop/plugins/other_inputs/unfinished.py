@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from greenloop.core.python import stubs
 from greenloop.core.python.ast_source import FUNCTIONS, Function, docstring_statement, find_definitions, parse_module
 from greenloop.core.text.diff import with_plain_ends
-from greenloop.verdict.beyond_tests import metamorphic
-from greenloop.verdict.beyond_tests.input_forms import is_small
-from greenloop.verdict.beyond_tests.other_inputs import LEAST_NEAR, Done, Observation, show_call
-from greenloop.verdict.beyond_tests.special_casing import ONLY_WRITTEN, answer_of, gives_only_written
-from greenloop.verdict.beyond_tests.varied_inputs import Instance
+from greenloop.plugins.other_inputs import metamorphic
+from greenloop.plugins.other_inputs.input_forms import is_small
+from greenloop.plugins.other_inputs.other_inputs import LEAST_NEAR, Done, Observation, show_call
+from greenloop.plugins.other_inputs.special_casing import ONLY_WRITTEN, answer_of, gives_only_written
+from greenloop.plugins.other_inputs.varied_inputs import Instance
 
 LEAST_LACKING = 2  # entries of a list; a single one may be what an `else` stands for
 PLAIN_DECORATORS = frozenset({"staticmethod", "classmethod"})

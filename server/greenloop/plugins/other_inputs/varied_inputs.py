@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import Any
 
-from greenloop.specs.properties.plain_values import UnplainError, decode, encode
+from greenloop.plugins.other_inputs.plain_values import UnplainError, decode, encode
 
 MOST_ITEMS = 12  # of a container, that are varied one by one
 DEEPEST = 3  # of nested containers

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from greenloop.specs.properties import call_probe
+from greenloop.plugins.other_inputs import call_probe
 
 CODE = """\
 import functools

@@ -6,7 +6,7 @@ import pytest
 
 from greenloop.core.records.spec import Case, Spec
 from greenloop.core.verification_inputs import VerificationInputs
-from greenloop.verdict.beyond_tests.conditions import find_conditions
+from greenloop.plugins.other_inputs.conditions import find_conditions
 from greenloop_sandbox import Limits
 from scripted_proof import FAILED, PASSED, execution
 from scripted_session import make_problem

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.verdict.beyond_tests.differences import choose_differences
+from greenloop.plugins.other_inputs.differences import choose_differences
 from greenloop.wording.notes import describe_difference
 from two_versions import PATH, observed
 

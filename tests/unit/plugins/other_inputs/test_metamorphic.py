@@ -6,14 +6,14 @@ import ast
 
 import pytest
 
-from greenloop.verdict.beyond_tests.metamorphic import (
+from greenloop.plugins.other_inputs.metamorphic import (
     contradicts_order,
     described_calls,
     ignores_range,
     is_steady,
     repeated_call,
 )
-from greenloop.verdict.beyond_tests.varied_inputs import Call
+from greenloop.plugins.other_inputs.varied_inputs import Call
 
 NEWER = 'def newer(a, b):\n    """Is it newer? `1.10` is newer than `1.9`."""\n'
 WRITE = 'def write(number, base):\n    """The number in base 2 to 6."""\n'

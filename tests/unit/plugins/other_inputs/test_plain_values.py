@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from greenloop.specs.properties.plain_values import UnplainError, decode, encode, make_object
+from greenloop.plugins.other_inputs.plain_values import UnplainError, decode, encode, make_object
 
 
 class Liar:

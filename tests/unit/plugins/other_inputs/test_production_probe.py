@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from greenloop.specs.properties import call_probe, production_probe
+from greenloop.plugins.other_inputs import call_probe, production_probe
 
 TEXT = """import os, sys, time
 _calls = []

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from greenloop.verdict.beyond_tests.special_casing import find_special_cases
+from greenloop.plugins.other_inputs.special_casing import find_special_cases
 from two_versions import PATH, observed
 
 WRONG = "def f(n):\n    return 2 * n + 1\n"

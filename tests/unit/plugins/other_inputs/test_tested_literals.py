@@ -7,8 +7,8 @@ import zlib
 
 import pytest
 
-from greenloop.verdict.beyond_tests.input_forms import key_of
-from greenloop.verdict.beyond_tests.tested_literals import AnsweredCall, Mention, find_mentions
+from greenloop.plugins.other_inputs.input_forms import key_of
+from greenloop.plugins.other_inputs.tested_literals import AnsweredCall, Mention, find_mentions
 
 OLD = "def f(x, y=0):\n    return x\n"
 TESTED = [AnsweredCall(arguments=(1712,), answer=("fits",)), AnsweredCall(arguments=("some words",), answer=(38,))]

@@ -8,8 +8,8 @@ from decimal import Decimal
 
 import pytest
 
-from greenloop.specs.properties.plain_values import UnplainError
-from greenloop.verdict.beyond_tests.varied_inputs import (
+from greenloop.plugins.other_inputs.plain_values import UnplainError
+from greenloop.plugins.other_inputs.varied_inputs import (
     Call,
     Instance,
     call_tree,

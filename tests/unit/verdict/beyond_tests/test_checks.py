@@ -1,20 +1,16 @@
-"""When anything is looked at beyond the tests; tests/sandbox/test_other_inputs.py has what comes of it."""
+"""When anything is looked at beyond the tests; the check of the house is in plugins/other_inputs."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
+from greenloop.core import entry_points
 from greenloop.core.records.spec import Case, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.verification_inputs import VerificationInputs
-from greenloop.verdict.beyond_tests.checks import (
-    LONGEST_TESTS,
-    MUTANT_SECONDS,
-    BeyondTests,
-    OtherInputs,
-    measure_noticed,
-    try_other_inputs,
-)
+from greenloop.verdict.beyond_tests.checks import MUTANT_SECONDS, Findings, Pass, look_beyond, measure_noticed
 from greenloop_sandbox import Execution, Limits
 from scripted_proof import execution
 from scripted_session import ScriptedSession, make_problem
@@ -34,55 +30,38 @@ def inputs(outcomes) -> VerificationInputs:
     )
 
 
-async def asked(outcomes, *, seconds=0.1, own=OLD, files=NEW, after=None):
-    """The selectors of the run that records calls, without those of the generated file; None: nothing ran."""
-    session = ScriptedSession(Execution())
+def passed(session, outcomes, *, seconds=0.1, own=OLD, files=NEW) -> Pass:
     verdict = Verdict(status=Status.PASSED, seconds=seconds)
-    found = await try_other_inputs(inputs(outcomes), session, verdict, files, own=own, wanted=BeyondTests(after=after))
-    assert found == OtherInputs()
-    recording = [run for run in session.asked if any("greenloop_inputs" in each for each in run.selectors)]
-    assert len(recording) <= 1  # no calls were recorded
-    return [each for each in recording[0].selectors if "greenloop" not in each] if recording else None
+    return Pass(inputs=inputs(outcomes), session=session, verdict=verdict, files=files, own=own, new=files)
 
 
-async def test_tests_that_newly_pass_are_watched():
-    outcomes = {CASES[0].id: "passed", CASES[1].id: "failed"}
-    assert await asked(outcomes) == ["test_m.py::test_b", "test_m.py::test_c"]
-    assert await asked(dict.fromkeys((case.id for case in CASES), "passed")) == ["test_m.py"]
+async def test_findings_of_all_checks_count_until_one_speaks_against_the_pass(monkeypatch):
+    async def mentions(_passed):
+        return Findings(unfinished=("a TODO",))
 
+    async def accuses(_passed):
+        return Findings(failure=Verdict(status=Status.TAMPERED))
 
-@pytest.mark.parametrize(
-    "more",
-    [
-        {"seconds": LONGEST_TESTS + 1},
-        {"own": NEW},
-        {"own": {"m.py": ""}},  # a new file has no older version
-        {"files": {}},
-        {"after": OLD},
-    ],
-    ids=["slow tests", "unchanged", "a new file", "no texts", "the workspace is unchanged"],
-)
-async def test_where_there_is_nothing_to_compare_nothing_runs(more):
-    assert await asked({}, **more) is None
-
-
-async def test_the_change_may_be_in_the_workspace_itself():
-    assert await asked({}, files={}, after=NEW) is not None
+    checks = [mentions, mentions]
+    monkeypatch.setattr(entry_points, "load_all", lambda _group: [SimpleNamespace(look=each) for each in checks])
+    given = passed(ScriptedSession(Execution()), {})
+    assert await look_beyond(given) == Findings(unfinished=("a TODO", "a TODO"))
+    checks.append(accuses)
+    assert (await look_beyond(given)).failure.status is Status.TAMPERED
 
 
 @pytest.mark.parametrize(
-    ("wanted", "seconds", "own"),
+    ("least", "seconds", "own"),
     [
-        (BeyondTests(), 0.1, OLD),
-        (BeyondTests(noticed=0.5), MUTANT_SECONDS + 1, OLD),
-        (BeyondTests(noticed=0.5), 0.1, NEW),
+        (0, 0.1, OLD),
+        (0.5, MUTANT_SECONDS + 1, OLD),
+        (0.5, 0.1, NEW),
     ],
     ids=["switched off", "slow tests", "unchanged"],
 )
-async def test_when_nothing_is_measured(wanted, seconds, own):
+async def test_when_nothing_is_measured(least, seconds, own):
     session = ScriptedSession(Execution())
-    verdict = Verdict(status=Status.PASSED, seconds=seconds)
-    found = await measure_noticed(inputs({}), session, verdict, NEW, own=own, wanted=wanted)
+    found = await measure_noticed(passed(session, {}, seconds=seconds, own=own), least)
     assert (found, session.asked) == (None, [])
 
 
@@ -90,8 +69,7 @@ async def test_what_no_test_noticed_is_counted():
     """A session in which every test passes, whatever the code is."""
     ids = dict.fromkeys((case.id for case in CASES), ("passed", None))
     session = ScriptedSession(execution(ids))
-    verdict = Verdict(status=Status.PASSED, seconds=0.1)
-    found = await measure_noticed(inputs({}), session, verdict, NEW, own=OLD, wanted=BeyondTests(noticed=0.5))
+    found = await measure_noticed(passed(session, {}), 0.5)
     assert found is not None
     assert found.tried == len(found.survivors) >= 5
     assert (found.killed, found.is_little, found.least) == (0, True, 0.5)
