@@ -33,7 +33,6 @@ from greenloop.lsp.runs import apply_edit, editor_user
 from greenloop.lsp.server import create_server, serve
 from greenloop.models import default_model
 from greenloop.models.providers import none
-from greenloop.plugins.improve.aims import Goal
 from greenloop_sandbox import CaseResult, Failure, Frame
 from scripted_attempt import emit_attempt
 
@@ -43,6 +42,7 @@ READ = ToolSpec(name="read", description="Reads a file.", parameters={"type": "o
 OPTIONS = ("Yes", "No", "It is 10", "The right value is …", "Skip")
 
 with contextlib.suppress(ModuleNotFoundError):  # `make core` has no plugins
+    from greenloop.plugins.improve.aims import Goal
     from greenloop.plugins.improve.records import Gain, ProfiledLine
 
 

@@ -45,6 +45,7 @@ from greenloop.engine.outcome import OutcomeBuilder, build_stopped, stop_reason,
 from greenloop.engine.presets import Preset
 from greenloop.engine.requirements import Requirements
 from greenloop.engine.run_workspace import RunWorkspace
+from greenloop.engine.sandbox_spec import ignore_status
 from greenloop.engine.specify import build_voting, specify
 from greenloop.engine.timing import Stopwatch, heartbeat
 from greenloop.localize.context import BaselineContext
@@ -69,7 +70,7 @@ class RefineRun:
     """A request after its baseline. Owns the run's state; `trusted` is the fingerprint of the user's tests.
 
     `calls` are those of its models, whose ledger is the run's; `conversation`, with a capable one, may have begun.
-    `failed` are verdicts of changes that were tried before.
+    `failed` are verdicts of changes that were tried before. `offer` and `report_status` follow the proof of a result.
     """
 
     context: BaselineContext
@@ -91,6 +92,8 @@ class RefineRun:
     verifier: Verifier = field(init=False)
     voting: Voting | None = None
     offered: Outcome | None = None
+    offer: Callable[[Files, Evidence], None] = lambda _files, _evidence: None
+    report_status: Callable[[str], None] = ignore_status
     related_trace: RelatedTrace = field(init=False)
 
     def __post_init__(self) -> None:
@@ -125,6 +128,9 @@ class RefineRun:
             failed=self.failed,
             proved=() if self.context.prepared else None,
             beyond=BeyondTests(noticed=settings.verify.noticed),
+            durations=self._durations,
+            offer=lambda files, evidence: self.offer(files, evidence),  # noqa: PLW0108 - it comes later
+            report_status=lambda sentence: self.report_status(sentence),  # noqa: PLW0108 - as above
         )
         self.feedback = Feedback(settings=settings, preset=self.preset, tools=self.tools, secrets=self.calls.secrets)
         self.conversation.run = self.verifier.run
@@ -254,7 +260,7 @@ class RefineRun:
             history.finish_run(number, outcome)
             forward(Offered(outcome=outcome))
 
-        self.verifier.offer = offer
+        self.offer = offer
         parts = self.parts(emit)
         (baseline,) = state.attempts
         await self._know_files_of_earlier()
@@ -271,7 +277,6 @@ class RefineRun:
         history.save_problem(number, store_problem(state.problem, "".join(each.goal for each in state.requirements)))
         history.save_attempt(number, baseline)
         foundation = _foundation(state.problem)
-        self.verifier.durations = self._durations()
         self.related_trace = RelatedTrace(
             measurement=self.baseline.measurement,
             open_session=self.workspace.open_session,
@@ -419,9 +424,8 @@ class RefineRun:
     async def _accept(self, files: Files) -> Verdict:
         """Accepts with all that is known of the related tests by now; goes on with the others if it comes to more."""
         await self._stop_related_trace()
-        self.verifier.durations = self._durations()
         async with heartbeat(self.context.report_status) as beating:
-            self.verifier.report_status = beating.report
+            self.report_status = beating.report
             beating.report("proving the result")
             verdict = await self.verifier.accept(files)
         if verdict.status is not Status.PASSED:

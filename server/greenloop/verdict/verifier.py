@@ -59,7 +59,8 @@ class Verifier:
     `own_code` returns the files of the user's own code that differ from the disk (None: it is not known any more).
     `may_take_all`: related tests may go on longer than `suite_seconds`, where the run's time suffices for all of them.
     `failed` are verdicts of `glance` that are known already. `beyond` says what `accept` looks at beyond the tests.
-    `durations` are seconds of related tests with the user's own code, `late_seconds` of those that ran late; `offer`
+    `durations` returns seconds of related tests with the user's own code, as far as they are known by now;
+    `late_seconds` are those of tests that ran late. `offer`
     gets the texts and the evidence of a result while more related tests run, `report_status` how many have.
     """
 
@@ -76,7 +77,7 @@ class Verifier:
     own_code: Callable[[], Mapping[str, bytes]] | None = None
     failed: Mapping[Change, Verdict] = field(default_factory=dict)
     beyond: BeyondTests | None = None
-    durations: Mapping[str, float] = field(default_factory=dict)
+    durations: Callable[[], Mapping[str, float]] = dict
     late_seconds: dict[str, float] = field(default_factory=dict)
     offer: Callable[[Files, Evidence], None] = lambda _files, _evidence: None
     report_status: Callable[[str], None] = lambda _sentence: None
@@ -133,7 +134,7 @@ class Verifier:
             await self.ensure_unchanged()
 
         changed = self._changed(files)
-        progress = await self._prove(related.postpone(self.inputs, changed, self.durations), changed)
+        progress = await self._prove(related.postpone(self.inputs, changed, self.durations()), changed)
         proved = progress.evidence() if progress.verdict.status is Status.PASSED else Evidence()
         verdict = await self._judge(files, progress.inputs, progress.verdict, is_final=True)
         counts = evidence.count_cases(self.state.problem.spec, verdict)
@@ -161,7 +162,7 @@ class Verifier:
         session = self.session
         changed = self._changed(files)
         verdict, inputs = await self._settle(
-            related.postpone(inputs, changed, self.durations),
+            related.postpone(inputs, changed, self.durations()),
             session,
             lambda each: run_cases(each, session, changed, most=most),
             hash_seed=0,
@@ -287,7 +288,8 @@ class Verifier:
 
     def _rest(self, inputs: VerificationInputs, files: Files) -> UnmeasuredTests:
         """The related tests that a result does not wait for."""
-        known = [self.durations[case] for case in inputs.unmeasured if case in self.durations]
+        durations = self.durations()
+        known = [durations[case] for case in inputs.unmeasured if case in durations]
         return UnmeasuredTests(
             inputs=inputs,
             files=files,
