@@ -81,7 +81,7 @@ export const firstRun: Story = {
     await page.locator(".statusbar-item", { hasText: "greenloop" }).first().waitFor();
     // The list is answered after the question whether there is a model.
     await openPick("greenloop: Choose Model");
-    await rows.filter({ hasText: "Embedded model" }).waitFor();
+    await rows.filter({ hasText: "Embedded model" }).first().waitFor();
     assert.equal(await item.count(), 0);
   },
 };
