@@ -104,13 +104,10 @@ def _parser(words: Sequence[str], installed: Mapping[str, ModuleType]) -> argpar
 
 SUMMARIES = {
     "fix": "fix a failing test, or implement a function from its docstring",
-    "explain": "show where a test fails and what is most likely at fault, without a model",
-    "tests": "show or edit the tests that were generated from a docstring",
     "verify": "run a commit's tests against your working tree, in a way that cannot be faked",
     "serve": "run the language server on standard input and output",
     "doctor": "check what greenloop needs on this machine",
     "history": "show earlier runs and apply their results",
-    "stop": "let an agent say why its change stays unverified",
     "undo": "restore the files that a run wrote",
 }
 LABORATORY = "bench"

@@ -8,6 +8,8 @@ from pathlib import Path
 from greenloop.cli import exit_codes, gate, options
 from greenloop.core.errors import UsageError, WorkspaceError
 
+SUMMARY = "let an agent say why its change stays unverified"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--because", required=True, metavar="TEXT", help="the reason, which is shown to the user")

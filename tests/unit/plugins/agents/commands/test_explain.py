@@ -47,7 +47,7 @@ def explained(project, monkeypatch):
             assert target == CASE
             return found
 
-        monkeypatch.setattr("greenloop.cli.commands.explain.explain", explain)
+        monkeypatch.setattr("greenloop.plugins.agents.commands.explain.explain", explain)
 
     return put
 

@@ -15,6 +15,8 @@ from greenloop.cli.errors import print_warning
 from greenloop.core.errors import UsageError
 from greenloop.core.records.spec import Target, TargetKind
 
+SUMMARY = "show or edit the tests that were generated from a docstring"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", metavar="TARGET", help="file.py::function, file.py:LINE or notebook.ipynb::function")

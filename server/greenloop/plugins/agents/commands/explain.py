@@ -15,6 +15,8 @@ from greenloop.cli import exit_codes, interrupt, options, render
 from greenloop.cli.screen import open_view
 from greenloop.cli.width import break_lines
 
+SUMMARY = "show where a test fails and what is most likely at fault, without a model"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
