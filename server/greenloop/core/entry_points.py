@@ -36,6 +36,7 @@ OUTPUTS = "greenloop.outputs"
 BEYOND_TESTS = "greenloop.beyond_tests"
 TEST_WRITERS = "greenloop.test_writers"
 DOCTOR = "greenloop.doctor"
+VERIFY_ANSWERS = "greenloop.verify_answers"
 VERIFY_TARGETS = "greenloop.verify_targets"
 IPYTHON_EXTENSIONS = "greenloop.ipython_extensions"
 

@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from greenloop.api.settings import Settings
-from greenloop.api.short_texts import describe_verification, shorten
 from greenloop.api.verification import (
     APART,
     CLUSTER,
@@ -26,12 +25,13 @@ from greenloop.api.verification import (
     verify_targets,
 )
 from greenloop.api.workspace import find_root
-from greenloop.cli import exit_codes, gate, interrupt, options, outputs, render
+from greenloop.cli import exit_codes, interrupt, options, outputs, render
 from greenloop.cli.errors import print_error
 from greenloop.cli.outputs import Output
 from greenloop.cli.progress import open_progress, timed
 from greenloop.cli.render import describe
 from greenloop.cli.width import break_lines
+from greenloop.core import entry_points
 from greenloop.core.errors import GreenloopError, UsageError
 
 # Verifies a target; returns the result and, where that was asked for, the files that it wrote.
@@ -53,13 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--staged", action="store_true", help="verify the staged files instead of the working tree, for a commit hook"
     )
-    parser.add_argument(
-        "--gate",
-        action="store_true",
-        help="answer as the stop hook of a coding agent (`greenloop setup AGENT --gate`): exit code 2 and a short "
-        "text on standard error if the agent must continue, 1 if nothing could be verified or the agent "
-        "already knows; with --json the decision as an object, and 0",
-    )
+    for module in entry_points.load_all(entry_points.VERIFY_ANSWERS):
+        module.add_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     outputs.add_arguments(parser, "verify")
     parser.add_argument(
@@ -107,8 +102,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    if arguments.gate:
-        return _gate(arguments)
+    for module in entry_points.load_all(entry_points.VERIFY_ANSWERS):
+        code: int | None = module.answer(arguments, _verify_target)
+        if code is not None:
+            return code
     try:
         return _verify(arguments)
     except GreenloopError as error:
@@ -116,27 +113,6 @@ def run(arguments: argparse.Namespace) -> int:
             print(json.dumps({**result_json(Verification(reason=str(error))), "remedy": error.remedy}))
         print_error(error)
         return error.exit_code
-
-
-def _gate(arguments: argparse.Namespace) -> int:
-    hook, root = gate.read_hook(), options.locate(arguments.root, None, cwd=Path.cwd())[0]
-    notes = gate.read_notes(root)
-    if hook and not arguments.allow_test_change:
-        arguments.allow_test_change, arguments.because = notes.get("allow", []), notes.get("because", "")
-    try:
-        result = _verify_target(arguments, Path.cwd())
-        if not hook and arguments.allow_test_change:
-            allowed = {"allow": arguments.allow_test_change, "because": arguments.because}
-            gate.write_notes(root, {**notes, **allowed})
-        if not (text := describe_verification(result)) and (allowed_text := gate.describe_allowed(result)):
-            code = gate.answer(hook, root, allowed_text, blocks=False, as_json=arguments.json)
-            return code if hook else exit_codes.VERIFIED
-        blocks = True
-    except GreenloopError as error:
-        text, blocks = shorten(f"greenloop verify: {error.advice}"), False
-    except asyncio.CancelledError:
-        return exit_codes.CANCELLED
-    return gate.answer(hook, root, text, blocks=blocks, as_json=arguments.json)
 
 
 def _verify(arguments: argparse.Namespace) -> int:
@@ -178,7 +154,8 @@ def _write_reports(wanted: Sequence[Output], result: Verification, arguments: ar
         output.write_verification(result, root, json=arguments.json)
 
 
-def _verify_target(arguments: argparse.Namespace, cwd: Path) -> Verification:
+def _verify_target(arguments: argparse.Namespace, cwd: Path, *, quick: bool = False) -> Verification:
+    """Verifies the working tree. `quick`: without a status, and without runs that could show nothing new."""
     root, first_target = options.locate(arguments.root, next(iter(arguments.targets), None), cwd=cwd)
     other_targets = [options.locate(str(root), target, cwd=cwd)[1] for target in arguments.targets[1:]]
     request = VerifyRequest(
@@ -192,10 +169,10 @@ def _verify_target(arguments: argparse.Namespace, cwd: Path) -> Verification:
         allow=tuple(arguments.allow_test_change),
         because=arguments.because,
         require=arguments.require,
-        quick=arguments.gate,
+        quick=quick,
     )
     settings = load_settings(arguments, root, cwd)
-    if arguments.gate:  # what it writes on standard error is read by the agent
+    if quick:  # another program reads standard error
         return interrupt.run(verify(request, settings=settings))
     with open_progress() as (report_status, left), timed(" ".join(["verify", *request.targets]), root, left):
         return interrupt.run(verify(request, settings=settings, report_status=report_status, report_left=left))

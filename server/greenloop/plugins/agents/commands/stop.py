@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from greenloop.cli import exit_codes, gate, options
+from greenloop.cli import exit_codes, options
 from greenloop.core.errors import UsageError, WorkspaceError
+from greenloop.plugins.agents.commands import gate
 
 SUMMARY = "let an agent say why its change stays unverified"
 

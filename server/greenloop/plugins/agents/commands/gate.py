@@ -7,6 +7,8 @@ What an agent says before it ends its turn (`greenloop stop`, why a test may cha
 
 from __future__ import annotations
 
+import argparse
+import asyncio
 import contextlib
 import hashlib
 import json
@@ -18,10 +20,46 @@ from pathlib import Path
 from typing import Any
 
 from greenloop.api.settings import state_folder
+from greenloop.api.short_texts import describe_verification, shorten
 from greenloop.api.verification import Verification
+from greenloop.cli import exit_codes, options
+from greenloop.core.errors import GreenloopError
 
 PASSED, SAID, BLOCKED = 0, 1, 2  # exit codes of a hook: the agent may stop; so it may, with a message; it must go on
 WAITING = 0.2  # seconds for the client's object
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--gate",
+        action="store_true",
+        help="answer as the stop hook of a coding agent (`greenloop setup AGENT --gate`): exit code 2 and a short "
+        "text on standard error if the agent must continue, 1 if nothing could be verified or the agent "
+        "already knows; with --json the decision as an object, and 0",
+    )
+
+
+def answer(arguments: argparse.Namespace, verify: Callable[..., Verification]) -> int | None:
+    """Verifies and answers as a hook; None where this was not asked for."""
+    if not arguments.gate:
+        return None
+    hook, root = read_hook(), options.locate(arguments.root, None, cwd=Path.cwd())[0]
+    notes = read_notes(root)
+    if hook and not arguments.allow_test_change:
+        arguments.allow_test_change, arguments.because = notes.get("allow", []), notes.get("because", "")
+    try:
+        result = verify(arguments, Path.cwd(), quick=True)
+        if not hook and arguments.allow_test_change:
+            write_notes(root, {**notes, "allow": arguments.allow_test_change, "because": arguments.because})
+        if not (text := describe_verification(result)) and (allowed := describe_allowed(result)):
+            code = answer_hook(hook, root, allowed, blocks=False, as_json=arguments.json)
+            return code if hook else exit_codes.VERIFIED
+        blocks = True
+    except GreenloopError as error:
+        text, blocks = shorten(f"greenloop verify: {error.advice}"), False
+    except asyncio.CancelledError:
+        return exit_codes.CANCELLED
+    return answer_hook(hook, root, text, blocks=blocks, as_json=arguments.json)
 
 
 def read_hook() -> dict[str, Any]:
@@ -46,7 +84,7 @@ def write_notes(root: Path, notes: dict[str, Any]) -> None:
     file.write_text(json.dumps(notes), encoding="utf-8")
 
 
-def answer(hook: dict[str, Any], root: Path, text: str, *, blocks: bool, as_json: bool) -> int:
+def answer_hook(hook: dict[str, Any], root: Path, text: str, *, blocks: bool, as_json: bool) -> int:
     """Answers the client, or whoever started the gate by hand, and returns the exit code; an empty text is a pass."""
     notes, session = read_notes(root) if hook else {}, hook.get("session_id") or hook.get("sessionId") or ""
     told = hashlib.sha256(f"{session}\n{text}".encode()).hexdigest()

@@ -7,10 +7,10 @@ import json
 
 import pytest
 
-from greenloop.cli import gate
 from greenloop.cli.main import main
 from greenloop.core.errors import CannotVerifyError
 from greenloop.engine.verify.report import Verification
+from greenloop.plugins.agents.commands import gate
 from greenloop.project.revisions.judging import JudgingChange
 
 
@@ -38,7 +38,7 @@ def test_a_hook_decides_once_a_turn(project, monkeypatch, capsys, result, repeat
 
     monkeypatch.setattr("greenloop.cli.commands.verify.verify", verify)
     hook = {"session_id": "s", "stop_hook_active": repeated}
-    monkeypatch.setattr("greenloop.cli.gate.read_hook", lambda: hook)
+    monkeypatch.setattr("greenloop.plugins.agents.commands.gate.read_hook", lambda: hook)
     assert main(["verify", "--gate"]) == code
     out, err = capsys.readouterr()
     assert out == ""
@@ -67,7 +67,7 @@ def test_the_clients_object_is_read(tmp_path, monkeypatch, text, hook):
 
 
 def answers(root, capsys, hook, text="greenloop verify: not verified.", **options):
-    code = gate.answer(hook, root, text, blocks=bool(text), as_json=True, **options)
+    code = gate.answer_hook(hook, root, text, blocks=bool(text), as_json=True, **options)
     assert code == 0
     return json.loads(capsys.readouterr().out)
 
@@ -102,7 +102,7 @@ def test_an_allowed_change_is_noted_for_the_next_hook_that_tells_the_user(projec
 
     monkeypatch.setattr("greenloop.cli.commands.verify.verify", verify)
     hook = {"session_id": "s", "stop_hook_active": False}
-    monkeypatch.setattr("greenloop.cli.gate.read_hook", lambda: hook)
+    monkeypatch.setattr("greenloop.plugins.agents.commands.gate.read_hook", lambda: hook)
     assert main(["verify", "--gate"]) == 2
     hook.clear()
     assert main(["verify", "--gate", "--allow-test-change", "test_m.py", "--because", "the user said 2"]) == 0
