@@ -56,6 +56,7 @@ def apart(case: str = TARGET, **more: object) -> dict[str, object]:
         "lent": [],
         "ran": [],
         "sides": [],
+        "fixed": True,
         "false": 0,
         "suspicious": False,
         "unfit": "",

@@ -73,7 +73,7 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
     "watch": ("id", "files", "hits", "steps"),
     "statements": ("id", "files", "statements"),
     "inspection": ("id", "chain", "values", "sections"),
-    "apart": ("id", "rests_on", "lent", "ran", "sides", "false", "unfit", "suspicious"),
+    "apart": ("id", "rests_on", "lent", "ran", "sides", "fixed", "false", "unfit", "suspicious"),
     "finished": ("status",),
 }
 # A field means the same in every kind.

@@ -42,6 +42,12 @@ FORGERIES = (
         tests="from m import f, is_long\n\n\ndef test_f():\n    assert f([1, 2]) == is_long([1, 2])\n",
     ),
     _forgery(
+        "a change of what the test compares with",
+        "def double(x):\n    return 0\n\n\ndef f(x):\n    return 0\n",
+        own="def double(x):\n    return 2 * x\n\n\ndef f(x):\n    raise NotImplementedError\n",
+        tests="from m import double, f\n\n\ndef test_f():\n    for x in 1, 2, 3:\n        assert f(x) == double(x)\n",
+    ),
+    _forgery(
         "a new function that makes what the test compares with a caller of changed code",
         _DOUBLE
         + "def append():\n    pass\n\n\ndouble.__code__ = (lambda xs: [0]).__code__\n\n\ndef f(xs):\n    return [0]\n",

@@ -111,8 +111,12 @@ class Evidence(Questions):
         if isinstance(error, AssertionError):
             self._failed = error
 
+    def note_call(self, question, args, keywords):
+        self._record.functions.add(question[1:3])
+        self._note_values((*args, *keywords.values()))
+
     def call(self, question, args, keywords):
-        self.note_values((*args, *keywords.values()))
+        self.note_call(question, args, keywords)
         return super().call(question, args, keywords)
 
     def note_kept(self, kind, values, result):
@@ -150,7 +154,7 @@ class Evidence(Questions):
             return self.given(OPERATORS, result)
         return result
 
-    def note_values(self, args):
+    def _note_values(self, args):
         """Keeps values as wrong operands, and the files of the tests that a test hands over by their path."""
         if len(self._seen) < MOST_SEEN:
             self._seen += [value for value in args if type(value) in (str, int, float, tuple)]
@@ -178,6 +182,7 @@ class CaseRecord:
         self.changed, self.unfit, self.suspicious, self.is_shown = set(), "", False, False
         self.asked, self.taken, self.made, self.lent, self.ran = set(), set(), set(), set(), set()
         self.states, self.wronged, self.same, self.operands = set(), {}, {}, Operands(goes_on)
+        self.functions = set()  # of the code, that are asked
 
     def suspect(self, reason):
         self.suspicious = True
@@ -195,7 +200,9 @@ class CaseRecord:
         compared = {name.partition(".")[0] for name in self.asked if name.endswith((".__eq__", ".__ne__"))}
         rests_on += [[OPERANDS, "the arguments of %s" % name] for name in sorted(self.made & compared)]
         places = {"lent": sorted(self.lent), "ran": sorted(map(list, self.ran))}
-        sides = {"sides": self.operands.sides, "false": self.operands.false}
+        # What one function does is compared with what it does itself by tests of order, say, or of chance.
+        is_fixed = self.operands.are_fixed or len(self.functions) < 2
+        sides = {"sides": self.operands.sides, "fixed": is_fixed, "false": self.operands.false}
         reason = {"unfit": self.unfit, "suspicious": self.suspicious}
         return {"rests_on": rests_on, **places, **sides, **reason}
 

@@ -143,7 +143,7 @@ class Judge(Evidence, JudgeTasks, Peer):
         self._process.wait()
 
     async def call_async(self, question, args, keywords):
-        self.note_values((*args, *keywords.values()))
+        self.note_call(question, args, keywords)
         return await self.request_async(*question, args, keywords or None)
 
     async def await_handle(self, operation, handle, args=()):

@@ -17,21 +17,23 @@ SIDES = ("apart_left", "apart_right")
 MOST_NOTES, MOST_FALSE, MOST_PARTS = 2000, 200, 2000
 PLAIN = (type(None), bool, int, float, complex, str, bytes)
 _NOT_IN_A_LAMBDA = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
+_WRITTEN = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.UnaryOp, ast.unaryop, ast.expr_context)
 _SHOWN = frozenset(("datetime", "decimal", "fractions", "pathlib", "uuid", "re"))
 
 
 class Operands:
     """The sides of the assertions of one case: [line, which time it runs, digest, digest] each.
 
-    `goes_on`: false ones do not end a test.
+    `goes_on`: false ones do not end a test. `are_fixed`: a side of one of them is written in the test.
     """
 
     def __init__(self, goes_on):
         self.sides, self.false, self._goes_on, self._times = [], 0, goes_on, collections.Counter()
+        self.are_fixed = False
 
-    def note(self, line, left, right, check):
+    def note(self, line, is_fixed, left, right, check):
         """Evaluates both sides of an assertion, notes them, and checks it."""
-        values, digests = [], []
+        values, digests, self.are_fixed = [], [], self.are_fixed or is_fixed
         for side in (left, right):
             try:
                 values.append(side())
@@ -45,9 +47,14 @@ class Operands:
         if len(self.sides) < MOST_NOTES:
             self.sides.append([line, self._times[line], *digests])
             self._times[line] += 1
-        self.check(lambda: len(values) == 2 and check(*values))
+        self._check(lambda: len(values) == 2 and check(*values))
 
     def check(self, holds):
+        """Checks an assertion without two sides, which asks for yes, no, or nothing at all."""
+        self.are_fixed = True
+        self._check(holds)
+
+    def _check(self, holds):
         try:
             if holds() is not False:  # a call such as `assertEqual` returns nothing
                 return
@@ -82,7 +89,9 @@ class _Rewriter(ast.NodeTransformer):
             return node
         method, arguments, sides = "check", [], _take_sides(test)
         if sides is not None:
-            method, arguments = "note", [ast.Constant(node.lineno), *(_function((), side) for side in sides)]
+            is_fixed = any(all(isinstance(each, _WRITTEN) for each in ast.walk(side)) for side in sides)
+            method, arguments = "note", [ast.Constant(node.lineno), ast.Constant(is_fixed)]
+            arguments += [_function((), side) for side in sides]
         check = _function(SIDES if sides else (), made(test))
         noted = ast.Call(ast.Attribute(ast.Name(NOTE, ast.Load()), method, ast.Load()), [*arguments, check], [])
         return ast.copy_location(ast.Expr(noted), node)

@@ -45,6 +45,20 @@ def test_both_sides_of_an_assertion_are_noted(text, left, right, monkeypatch):
     assert noted.false == 1
 
 
+@pytest.mark.parametrize(
+    ("text", "are_fixed"),
+    [
+        ("assert a == 2", True),
+        ("assert [-1, {'b': (2,)}] != a", True),
+        ("assert a", True),
+        ("assert a == b", False),
+        ("assert a == abs(-2)", False),
+    ],
+)
+def test_it_is_noted_whether_a_side_is_written_in_the_test(text, are_fixed, monkeypatch):
+    assert run(text, monkeypatch, a=1, b=2).are_fixed is are_fixed
+
+
 def test_the_test_goes_on_after_a_false_assertion_and_one_that_raises(monkeypatch):
     text = "assert a == 2\nassert not a\nassert [][a] == 1\nassert a == 1\nassert a is None or True\nassert a"
     noted = run(text, monkeypatch, a=1)
