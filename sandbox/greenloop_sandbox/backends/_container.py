@@ -248,7 +248,7 @@ class ContainerSession(WarmSession):
             raise ContainerError("The run was cancelled.")
         key = secrets.token_bytes(32)
         request = _request(connection, self.spec, run, key, session=prepared_session and connection.session)
-        reply = connection.ask(request, run.seconds + GRACE_SECONDS)
+        reply = connection.ask(request, (run.seconds + GRACE_SECONDS) * payload.protocol().load())
         if reply["kind"] != "done":
             raise ContainerError(str(reply.get("reason") or f"The supervisor answered {reply['kind']!r}."))
         self._runs += 1

@@ -18,7 +18,6 @@ from greenloop_sandbox.report.schema import well_formed
 
 BOOT_SECONDS = 30.0  # interpreter start and import of pytest, on a busy machine
 GRACE_SECONDS = 5.0  # allowed to the supervisor beyond the run's own deadline
-MOST_LOAD = 8.0  # times as long as on a quiet machine
 _MAX_STDERR = 16384  # bytes of stderr
 
 
@@ -118,7 +117,7 @@ class Supervisor:
         protocol = payload.protocol()
         stream = self._process.stdout
         assert stream is not None
-        seconds *= _load()
+        seconds *= protocol.load()
         try:
             async with asyncio.timeout(seconds), self._reading:
                 header = await stream.readexactly(4)
@@ -151,14 +150,6 @@ class Supervisor:
         while data := await self._process.stderr.read(4096):
             self._errors += data
             del self._errors[:-_MAX_STDERR]
-
-
-def _load() -> float:
-    """Returns how many processes share a processor, at least 1: on a loaded machine a late answer is not a hang."""
-    try:
-        return min(max(os.getloadavg()[0] / (os.cpu_count() or 1), 1.0), MOST_LOAD)
-    except OSError:
-        return 1.0
 
 
 async def run_once(

@@ -209,6 +209,12 @@ def _make_collection_recorder(send, relative_path, failures):
     truncate, text_length = failures.truncate, failures.TEXT_LENGTH
 
     class CollectionRecorder:
+        def pytest_ignore_collect(self, collection_path):
+            """Ignores a link that leads back to a folder around it: each test is there once."""
+            around = os.path.realpath(os.path.dirname(collection_path)) + os.sep
+            is_link = os.path.islink(collection_path)
+            return (is_link and around.startswith(os.path.realpath(collection_path) + os.sep)) or None
+
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_make_collect_report(self, collector):
             outcome = yield

@@ -57,6 +57,15 @@ def memory_used(processes):
     return total
 
 
+def waited():
+    """Seconds for which the descendants could have run and had no processor, as far as the kernel tells."""
+    total = 0
+    for pid, _, _ in descendants():
+        with contextlib.suppress(OSError, IndexError), open("/proc/%d/schedstat" % pid, "rb") as stream:
+            total += int(stream.read().split()[1])
+    return total / 1e9
+
+
 def kill_all(worker, status, alone):
     """Kills what is left of the run, in other sessions too: (number of processes besides the worker, worker's status).
 

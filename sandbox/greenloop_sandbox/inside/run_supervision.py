@@ -41,7 +41,7 @@ def supervise_run(request, siblings, protocol, alone, session=None):
     report.last = started
     if meter is not None:
         meter.start(worker)
-    killed, status = _watch_worker(request, worker, streams, started, processes, report, meter)
+    killed, status = _watch_worker(request, worker, streams, started, processes, report, meter, protocol.load())
     silent = time.monotonic() - report.last
     if killed == "timeout":
         # pytest's faulthandler prints every thread's stack on SIGABRT: the only way to see where a loop hangs.
@@ -75,11 +75,12 @@ def _setup_failure(text, status):
     return "The run could not be isolated: %s." % last_line.rstrip(".")
 
 
-def _watch_worker(request, worker, streams, started, processes, report, meter):
+def _watch_worker(request, worker, streams, started, processes, report, meter, load):
     """(why the worker must be killed or "", its exit status or None while it lives)."""
     whole, case_seconds, has_begun = started + request["seconds"], request["case_seconds"], False
     disk_before = _disk_use(request["root"]) if request["watch_disk"] else (0, 0)
     next_check = started + TICK_SECONDS
+    last, waited_before, most = started, 0.0, request["seconds"] * (load - 1.0)
     open_streams = set(streams)
     exit_fd = _exit_fd(worker)
     marks = [meter.stream] if meter is not None else []
@@ -90,7 +91,11 @@ def _watch_worker(request, worker, streams, started, processes, report, meter):
                 has_begun = has_begun or BEGIN in report.data
                 deadline = min(whole, report.last + case_seconds) if has_begun else whole
             if now >= deadline:
-                return "timeout", None
+                waited = min(processes.waited(), most)
+                case_end = report.last + case_seconds + waited - waited_before
+                if now >= (min(whole, case_end) if has_begun else whole + (0.0 if case_seconds else waited)):
+                    return "timeout", None
+                deadline = now + TICK_SECONDS
             timeout = max(0.0, min(next_check, deadline) - now)
             if marks:
                 meter.rest()
@@ -107,6 +112,8 @@ def _watch_worker(request, worker, streams, started, processes, report, meter):
                     return sink.overflow, None
             if time.monotonic() >= next_check:
                 next_check = time.monotonic() + TICK_SECONDS
+                if report.last != last and most:
+                    last, waited_before = report.last, min(processes.waited(), most)
                 excess = _exceeded_limit(request, disk_before, processes)
                 if excess:
                     return excess, None
