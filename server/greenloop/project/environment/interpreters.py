@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -65,16 +65,39 @@ def describe_environment(environment: Environment, root: Path) -> str:
 
 
 def describe_disagreement(environment: Environment, root: Path, environ: Mapping[str, str]) -> str:
-    """A sentence where the project or the active environment asks for another Python than this; else ""."""
+    """A sentence where the project, the active or another environment has another Python or packages; else ""."""
     wanted = requires_python(root)
     version = ".".join(map(str, environment.version))
     if wanted is not None and not any(wanted.contains(f"{version}.{patch}") for patch in (0, 99)):
         return f"pyproject.toml asks for Python {wanted}, and the tests run with {version}: set 'interpreter'"
     active = Path(environ.get("VIRTUAL_ENV") or environment.prefix)
+    if environment.source == "setting":
+        return ""
     is_other = active.is_dir() and environment.prefix.is_dir() and not active.samefile(environment.prefix)
-    if is_other and environment.source != "setting" and active.resolve() != Path(sys.prefix).resolve():
+    if is_other and active.resolve() != Path(sys.prefix).resolve():
         return f"another environment is active, {active}: to use it, set 'interpreter'"
+    others = [each for each in _of_runners(root, environ) if each.prefix != environment.prefix]
+    same = [each for each in others if each.version == environment.version]
+    for other in same or others[:1]:
+        here, there = (dict(_installed(each)) for each in (environment, other))
+        differing = [
+            f"{name} {there[name]}, not {here[name]}"
+            for name in here.keys() & there.keys()
+            if here[name] != there[name]
+        ]
+        differing += ["pytest"] if other.has_pytest > environment.has_pytest else []
+        if differing or not same:
+            what = min(differing) if same else "another Python"
+            return f"{describe_environment(other, root)} has {what}: to use it, set 'interpreter'"
     return ""
+
+
+def _installed(environment: Environment) -> Iterator[tuple[str, str]]:
+    """Names and versions of the packages of an environment."""
+    for folder in site_packages(environment.prefix, environment.version):
+        for each in folder.glob("*.dist-info"):
+            name, _, version = each.stem.rpartition("-")
+            yield name, version
 
 
 def _member(tests: Sequence[str]) -> PurePosixPath:
@@ -93,19 +116,19 @@ def _find(root: Path, settings: Settings, environ: Mapping[str, str], member: Pu
         for folder, source in environment_hints(root, environ, member)
         if not (source == "VIRTUAL_ENV" and _is_hook_environment(folder))
     )
-    return next(filter(None, hinted), None) or _find_of_runners(root, environ) or _find_system(root, environ)
+    found = next(filter(None, hinted), None) or next(_of_runners(root, environ), None)
+    return found or _find_system(root, environ)
 
 
-def _find_of_runners(root: Path, environ: Mapping[str, str]) -> Environment | None:
-    """The first whole environment with pytest that a runner of tests has made."""
+def _of_runners(root: Path, environ: Mapping[str, str]) -> Iterator[Environment]:
+    """The whole environments with pytest that runners of tests have made."""
     for folder, source in environments_of_runners(root, environ):
         try:
             found = _read_folder(folder, source, root)
         except CannotVerifyError:
             continue
         if found is not None and found.has_pytest and found.version >= OLDEST:
-            return found
-    return None
+            yield found
 
 
 def _read_folder(folder: Path, source: str, root: Path) -> Environment | None:

@@ -253,3 +253,44 @@ def test_what_asks_for_another_python_is_said(tmp_path):
     for wanted, is_said in ((f">={version}", False), (f">={version}.2", False), (">=3.99", True), ("nonsense", False)):
         (root / "pyproject.toml").write_text(f'[project]\nname = "x"\nrequires-python = "{wanted}"\n')
         assert bool(describe_disagreement(found, root, {})) is is_said, wanted
+
+
+def test_environments_that_disagree_are_said_and_those_that_agree_are_not(tmp_path):
+    root = tmp_path / "work"
+    ours, tox = make_venv(root / ".venv", pytest_too=True), make_venv(root / ".tox" / "py311", pytest_too=True)
+
+    def say() -> str:
+        found = find_environment(root)
+        assert found.source == ".venv"
+        return describe_disagreement(found, root, {})
+
+    def install(folder, *packages):
+        for package in packages:
+            (folder / "lib" / f"python{VERSION}" / "site-packages" / f"{package}.dist-info").mkdir(parents=True)
+
+    install(ours, "six-1.16.0", "black-25.1.0")
+    install(tox, "six-1.16.0", "tox-4.0")
+    assert say() == ""
+    install(ours, "attrs-25.1.0")
+    install(tox, "attrs-24.2.0")
+    shown = f".tox/py311 (Python {VERSION}, tox) has"
+    assert say() == f"{shown} attrs 24.2.0, not 25.1.0: to use it, set 'interpreter'"
+    (ours / "lib" / f"python{VERSION}" / "site-packages" / "pytest" / "__init__.py").unlink()
+    (tox / "lib" / f"python{VERSION}" / "site-packages" / "attrs-24.2.0.dist-info").rmdir()
+    assert say() == f"{shown} pytest: to use it, set 'interpreter'"
+
+
+def test_an_environment_of_another_python_is_said(tmp_path):
+    root, base = tmp_path / "work", tmp_path / "base"
+    for file in ("bin/python3.10", "lib/python3.10/os.py"):
+        (base / file).parent.mkdir(parents=True)
+        (base / file).touch()
+    make_venv(root / ".venv", pytest_too=True)
+    tox = make_venv(root / ".tox" / "py310", version="3.10.2")
+    (tox / "pyvenv.cfg").write_text(f"home = {base}/bin\nversion = 3.10.2\n")
+    (tox / "lib/python3.10/site-packages/pytest").mkdir(parents=True)
+    (tox / "lib/python3.10/site-packages/pytest/__init__.py").touch()
+    said = ".tox/py310 (Python 3.10, tox) has another Python: to use it, set 'interpreter'"
+    assert describe_disagreement(find_environment(root), root, {}) == said
+    make_venv(root / ".tox" / "py311", pytest_too=True)
+    assert describe_disagreement(find_environment(root), root, {}) == ""
