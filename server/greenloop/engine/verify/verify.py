@@ -34,6 +34,7 @@ from greenloop.engine.verify.report import (
     failure_reason,
 )
 from greenloop.engine.verify.setup import APART, VerificationContext, VerifyRequest, ignore_left
+from greenloop.localize.known_tests import KnownTests
 from greenloop.project import hidden, sources, workspace
 from greenloop.project.environment import interpreters
 from greenloop.project.revisions.git import Repository
@@ -299,7 +300,8 @@ def _decode(files: Mapping[str, bytes]) -> dict[str, str]:
 def choose_cases(
     context: VerificationContext, outcomes: Mapping[str, str], spec: Spec, execution: Execution
 ) -> frozenset[str]:
-    """Returns the ids of the cases to prove.
+    """Returns the ids of the cases to prove: those first that executed the changed files in earlier runs, as far as is
+    known.
 
     `outcomes` are those with the revision's own code; `execution` is a run of all cases. Blocking.
     """
@@ -308,7 +310,11 @@ def choose_cases(
     importing = _importing_files(context, {case.path for case in own})
     seconds = {result.id: result.seconds for result in case_results(execution)}
     left = max(LEAST, execution.seconds) / TIMES
-    for case in sorted(own, key=lambda each: seconds.get(each.id, 0.0)):
+    revision = context.revision
+    executing = KnownTests.read(context.place, {**revision.files, **revision.old_code}).find_executing(
+        {*revision.old_code, *revision.new_code}
+    )  # the traces are of the revision's own code
+    for case in sorted(own, key=lambda each: (not executing.get(each.id, True), seconds.get(each.id, 0.0))):
         if case.id in chosen or case.path not in importing:
             continue
         left -= seconds.get(case.id, 0.0)
