@@ -10,7 +10,7 @@ from collections.abc import Coroutine, Mapping
 from typing import Any
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.records.spec import Spec
+from greenloop.core.records.spec import Spec, TargetKind
 from greenloop.core.run_state import Baseline
 from greenloop.localize.context import BaselineContext, fault_baseline, passing_baseline
 from greenloop.localize.measuring import is_cut_short
@@ -19,6 +19,7 @@ from greenloop_sandbox import CaseResult, Execution, case_results, collected_cas
 from greenloop_sandbox.report.cases import collect_errors, describe_end
 
 OTHER_SEED = 4_242
+FILE_SECONDS = 3.0  # for the whole file of a target, at most
 
 
 def environment_fault(context: BaselineContext, execution: Execution) -> Baseline | None:
@@ -97,6 +98,7 @@ async def find_flaky(
 ) -> Baseline | None:
     """Runs the target once more, with another hash seed; ends the run where another case fails or passes.
 
+    Where it is a part of a file that runs fast, the file's other tests run with it, because it may depend on them.
     `measured` as in `stop_early`. Cases that the second run does not have, because their ids hold the time of the run
     or the like, are added to `unstable`; the run ends if all of them are.
     """
@@ -105,8 +107,12 @@ async def find_flaky(
     results = {result.id: result for result in case_results(execution)} | dict(measured)
     outcomes = {case: result.outcome for case, result in results.items()}
     seconds = context.later_limits(execution).seconds
-    repeat = await context.run(spec.selectors, stubs, hash_seed=OTHER_SEED, seconds=seconds)
-    if repeat.killed:
+    is_part = context.target.kind is TargetKind.TEST and "::" in context.target.selector
+    for selectors, limit in (([context.target.path], FILE_SECONDS), (spec.selectors, seconds))[not is_part :]:
+        repeat = await context.run(selectors, stubs, hash_seed=OTHER_SEED, seconds=min(limit, seconds))
+        if not repeat.killed:
+            break
+    else:
         return None
     collected = {case.id for case in collected_cases(repeat)}
     second = {result.id: result.outcome for result in case_results(repeat)}
@@ -122,6 +128,11 @@ async def find_flaky(
     flaky = [case.id for case in spec.cases if case.id not in unstable and outcomes.get(case.id) != second.get(case.id)]
     if not flaky:
         return None
+    if flaky and collected > {case.id for case in spec.cases} and second.get(flaky[0]) == "passed":
+        sentence = (
+            f"{flaky[0]} fails alone and passes with the other tests of its file: it depends on them, or on chance."
+        )
+        return fault_baseline(context, execution, sentence, "Let it prepare all that it needs.", spec)
     return fault_baseline(
         context,
         execution,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -57,11 +58,24 @@ async def test_a_case_that_fails_and_then_passes_ends_the_run():
     assert runs == 1
 
 
+async def test_a_case_that_passes_with_the_others_of_its_file_depends_on_them():
+    both = execution("passed")
+    other = {"kind": "begin", "id": "test_m.py::test_before"}
+    collected = {
+        "kind": "collected",
+        "cases": [{"id": each, "path": "test_m.py", "line": 1} for each in (other["id"], CASE)],
+    }
+    found, _runs = await repeated(execution("failed"), replace(both, records=(collected, *both.records)))
+    assert found.fault == (
+        f"{CASE} fails alone and passes with the other tests of its file: it depends on them, or on chance."
+    )
+
+
 @pytest.mark.parametrize(
     ("first", "second", "runs"),
     [
         (execution("failed"), execution("failed"), 1),
-        (execution("failed"), execution("passed", killed="timeout"), 1),
+        (execution("failed"), execution("passed", killed="timeout"), 2),
         (execution("failed", killed="timeout"), execution("passed"), 0),
     ],
     ids=["it fails again", "the repeat is cut", "it was cut itself"],
