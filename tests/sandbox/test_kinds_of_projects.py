@@ -34,13 +34,37 @@ KINDS = {
     ),
 }
 
-PACKAGES = ("fastapi", "httpx", "numpy", "pytest", "pytest-asyncio", "pytest-bdd", "pytest-xdist")
+PACKAGES = (
+    "django", "fastapi", "httpx", "hypothesis", "numpy", "pandas", "pytest", "pytest-asyncio", "pytest-bdd",
+    "pytest-django", "pytest-xdist",
+)  # fmt: skip
 INI = "[pytest]\n"
 # name: files beside m.py; the target is test_m.py
 WITH_PACKAGES = {
     "numpy": {
         "test_m.py": "import numpy as np\nfrom m import double\n\n\ndef test_it():\n"
         "    np.testing.assert_array_equal(double(np.array([4, -1])), [8, -2])\n"
+    },
+    "pandas": {
+        "test_m.py": "import pandas as pd\nfrom m import double\n\n\ndef test_it():\n"
+        "    pd.testing.assert_series_equal(double(pd.Series([4, -1])), pd.Series([8, -2]))\n"
+    },
+    "a profile of Hypothesis": {
+        "pytest.ini": INI,
+        "conftest.py": "from hypothesis import settings\n\nsettings.register_profile('ci', max_examples=20, derandomize=True)\n"
+        "settings.load_profile('ci')\n",
+        "test_m.py": "from hypothesis import given, settings, strategies as st\nfrom m import double\n\n\n@given(st.integers())\n"
+        "def test_it(n):\n    assert settings().max_examples == 20\n    assert double(n) == n + n\n",
+    },
+    "pytest-django": {
+        "pytest.ini": INI + "DJANGO_SETTINGS_MODULE = settings\n",
+        "manage.py": "",
+        "settings.py": "SECRET_KEY = 'x'\nINSTALLED_APPS = ['django.contrib.contenttypes']\nUSE_TZ = True\n"
+        "DATABASES = {'default': {'ENGINE': 'django.db.backends.sqlite3', 'NAME': 'db.sqlite3'}}\n",
+        "test_m.py": "import pytest\nfrom django.contrib.contenttypes.models import ContentType\nfrom m import double\n\n\n"
+        "@pytest.mark.django_db\ndef test_it(settings):\n    ContentType.objects.create(app_label='a', model='m')\n"
+        "    assert settings.USE_TZ and ContentType.objects.filter(app_label='a').count() == 1\n"
+        "    assert [double(4), double(-1)] == [8, -2]\n",
     },
     "FastAPI": {
         "app.py": "from fastapi import FastAPI\n\nfrom m import double\n\napp = FastAPI()\n\n\n@app.get('/double/{n}')\n"
@@ -52,6 +76,11 @@ WITH_PACKAGES = {
         "pytest.ini": INI + "asyncio_mode = auto\n",
         "test_m.py": "import asyncio\nfrom m import double\n\n\nasync def test_it():\n"
         "    assert await asyncio.gather(*(asyncio.to_thread(double, n) for n in (4, -1))) == [8, -2]\n",
+    },
+    "anyio": {
+        "pytest.ini": INI,
+        "test_m.py": "import pytest\nfrom anyio import to_thread\nfrom m import double\n\n\n@pytest.mark.anyio\n"
+        "async def test_it():\n    assert [await to_thread.run_sync(double, n) for n in (4, -1)] == [8, -2]\n",
     },
     "pytest-xdist": {"pytest.ini": INI + "addopts = -n 2\n", "test_m.py": TEST},
     "pytest-bdd": {
@@ -124,8 +153,8 @@ def refine_project(tmp_path, monkeypatch, lay):
     """Refines a target of these files, without a model."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
-    async def run(files, target, link=None, **more):
-        root = lay(tmp_path / "w", files)
+    async def run(files, target, link=None, at="w", **more):
+        root = lay(tmp_path / at, files)
         if link:
             (root / link[0]).symlink_to(link[1])
         settings, _ = configuration.load(root, command_line={"model": "none", "sandbox.kind": "bubblewrap", **more})
@@ -198,6 +227,41 @@ async def test_code_behind_a_link(refine_project):
     outcome = await refine_project({"real/m.py": WRONG, "test_m.py": TEST}, "test_m.py", link=("m.py", "real/m.py"))
     assert outcome.verified is Verified.VERIFIED, outcome.message
     assert outcome.after == {"m.py": RIGHT}
+
+
+async def test_a_link_that_leads_back_shows_each_test_once(refine_project):
+    outcome = await refine_project({"m.py": WRONG, "test_m.py": TEST}, "test_m.py", link=("again", "."))
+    assert outcome.verified is Verified.VERIFIED, outcome.message
+
+
+async def test_a_test_that_needs_those_before_it_is_named(refine_project):
+    test = "import m\n\n\ndef test_a():\n    m.SEEN.append(m.double(2))\n\n\ndef test_b():\n    assert m.SEEN == [4]\n"
+    files = {"m.py": f"SEEN = []\n\n\n{RIGHT}", "test_m.py": test}
+    outcome = await refine_project(files, "test_m.py::test_b")
+    assert "test_m.py::test_b fails alone and passes with the other tests of its file" in outcome.message
+
+
+@pytest.mark.timeout(300)
+async def test_a_member_of_a_workspace_runs_with_the_environment_of_the_root(
+    refine_project, packages, tmp_path, monkeypatch
+):
+    for name in ("GREENLOOP_INTERPRETER", "VIRTUAL_ENV"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "repository" / ".git").mkdir(parents=True)
+    (tmp_path / "repository" / ".venv").symlink_to(packages)
+    numpy = {"m.py": WRONG, **WITH_PACKAGES["numpy"]}
+    outcome = await refine_project(numpy, "test_m.py", at="repository/packages/api")
+    assert outcome.verified is Verified.VERIFIED, outcome.message
+
+
+@pytest.mark.timeout(300)
+async def test_slow_tests_of_a_project_with_xdist_run_at_once(refine_project, packages):
+    """Two tests that sleep are through in less than the time of both."""
+    slow = "import time\n\nfrom m import double\n\n\ndef test_slow():\n    time.sleep(8)\n    assert double(0) == 0\n"
+    files = {"pytest.ini": INI + "addopts = -n auto\n", "m.py": "def double(n):\n    return n + (n and 2)\n"}
+    files |= {"test_m.py": TEST, "test_a.py": slow, "test_b.py": slow}
+    outcome = await refine_project(files, "test_m.py", interpreter=packages)
+    assert outcome.verified is Verified.VERIFIED, outcome.message
 
 
 async def test_sources_that_are_not_installed_are_not_written_again(refine_project):
