@@ -16,7 +16,7 @@ from greenloop.engine import refine
 from greenloop.project import configuration
 from greenloop.verdict.beyond_tests.checks import MUTANT_SECONDS
 from greenloop.wording.outcome import describe_related
-from greenloop_sandbox import Execution, TestRun
+from greenloop_sandbox import Execution, TestRun, payload
 from greenloop_sandbox.backends._resident import ResidentSession
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]
@@ -78,7 +78,7 @@ async def test_code_that_hangs_in_eight_of_nine_cases_costs_seconds_and_is_verif
     assert outcome.solved
     assert (outcome.evidence.cases["user"], outcome.evidence.neighbours_left_out) == ((9, 9), 0), outcome.message
     assert outcome.verified is Verified.VERIFIED
-    assert 0 < hung < 3 * limit + MUTANT_SECONDS + 1  # one run without any care hangs for eight times the limit
+    assert 0 < hung < (3 * limit + MUTANT_SECONDS + 1) * payload.protocol().load()  # one run without any care hangs for eight times the limit
 
 
 async def test_other_tests_of_code_that_hangs_are_no_reason_to_doubt(play):
@@ -92,7 +92,7 @@ async def test_other_tests_of_code_that_hangs_are_no_reason_to_doubt(play):
     )
     assert outcome.verified is Verified.VERIFIED, outcome.message
     assert outcome.evidence.neighbours_left_out == 0
-    assert 0 < hung < 4 * limit + MUTANT_SECONDS + 1
+    assert 0 < hung < (4 * limit + MUTANT_SECONDS + 1) * payload.protocol().load()
 
 
 # -- tests that skip themselves ----------------------------------------------------------------------------------
