@@ -78,7 +78,9 @@ async def test_code_that_hangs_in_eight_of_nine_cases_costs_seconds_and_is_verif
     assert outcome.solved
     assert (outcome.evidence.cases["user"], outcome.evidence.neighbours_left_out) == ((9, 9), 0), outcome.message
     assert outcome.verified is Verified.VERIFIED
-    assert 0 < hung < (3 * limit + MUTANT_SECONDS + 1) * payload.protocol().load()  # one run without any care hangs for eight times the limit
+    assert (
+        0 < hung < (3 * limit + MUTANT_SECONDS + 1) * payload.protocol().load()
+    )  # one run without any care hangs for eight times the limit
 
 
 async def test_other_tests_of_code_that_hangs_are_no_reason_to_doubt(play):

@@ -238,7 +238,7 @@ async def test_a_test_that_needs_those_before_it_is_named(refine_project):
     test = "import m\n\n\ndef test_a():\n    m.SEEN.append(m.double(2))\n\n\ndef test_b():\n    assert m.SEEN == [4]\n"
     files = {"m.py": f"SEEN = []\n\n\n{RIGHT}", "test_m.py": test}
     outcome = await refine_project(files, "test_m.py::test_b")
-    assert "test_m.py::test_b fails alone and passes with the other tests of its file" in outcome.message
+    assert "test_m.py::test_b fails alone and passes with the others of its file" in outcome.message
 
 
 @pytest.mark.timeout(300)

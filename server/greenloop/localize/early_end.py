@@ -98,7 +98,6 @@ async def find_flaky(
 ) -> Baseline | None:
     """Runs the target once more, with another hash seed; ends the run where another case fails or passes.
 
-    Where it is a part of a file that runs fast, the file's other tests run with it, because it may depend on them.
     `measured` as in `stop_early`. Cases that the second run does not have, because their ids hold the time of the run
     or the like, are added to `unstable`; the run ends if all of them are.
     """
@@ -129,9 +128,7 @@ async def find_flaky(
     if not flaky:
         return None
     if flaky and collected > {case.id for case in spec.cases} and second.get(flaky[0]) == "passed":
-        sentence = (
-            f"{flaky[0]} fails alone and passes with the other tests of its file: it depends on them, or on chance."
-        )
+        sentence = f"{flaky[0]} fails alone and passes with the others of its file: it depends on them, or on chance."
         return fault_baseline(context, execution, sentence, "Let it prepare all that it needs.", spec)
     return fault_baseline(
         context,

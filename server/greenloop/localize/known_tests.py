@@ -105,13 +105,6 @@ class KnownTests:
         slow = {case: None for case in chosen if self.seconds.get(case, 0.0) > most}
         return [case for case in chosen if case not in slow], [*slow]
 
-    def find_executing(self, files: Collection[str]) -> dict[str, bool]:
-        """Returns for each test whose trace still counts whether it executes functions of one of these files."""
-        return {
-            case: any(place[0] in files for place in (*trace["functions"], *trace["also"]))
-            for case, trace in self.traces.items()
-        }
-
     def keep(
         self, results: Mapping[str, CaseResult], others: Iterable[str], reach: Reach, seconds: Mapping[str, float]
     ) -> None:

@@ -67,7 +67,7 @@ async def test_a_case_that_passes_with_the_others_of_its_file_depends_on_them():
     }
     found, _runs = await repeated(execution("failed"), replace(both, records=(collected, *both.records)))
     assert found.fault == (
-        f"{CASE} fails alone and passes with the other tests of its file: it depends on them, or on chance."
+        f"{CASE} fails alone and passes with the others of its file: it depends on them, or on chance."
     )
 
 

@@ -300,8 +300,7 @@ def _decode(files: Mapping[str, bytes]) -> dict[str, str]:
 def choose_cases(
     context: VerificationContext, outcomes: Mapping[str, str], spec: Spec, execution: Execution
 ) -> frozenset[str]:
-    """Returns the ids of the cases to prove: those first that executed the changed files in earlier runs, as far as is
-    known.
+    """Returns the ids of the cases to prove.
 
     `outcomes` are those with the revision's own code; `execution` is a run of all cases. Blocking.
     """
@@ -310,11 +309,13 @@ def choose_cases(
     importing = _importing_files(context, {case.path for case in own})
     seconds = {result.id: result.seconds for result in case_results(execution)}
     left = max(LEAST, execution.seconds) / TIMES
-    revision = context.revision
-    executing = KnownTests.read(context.place, {**revision.files, **revision.old_code}).find_executing(
-        {*revision.old_code, *revision.new_code}
-    )  # the traces are of the revision's own code
-    for case in sorted(own, key=lambda each: (not executing.get(each.id, True), seconds.get(each.id, 0.0))):
+    changed = {*context.revision.old_code, *context.revision.new_code}
+    # Traces of earlier runs, with the revision's own code: tests that did not execute the changed files come last.
+    traces = KnownTests.read(context.place, {**context.revision.files, **context.revision.old_code}).traces
+    executed = {case: {each[0] for each in (*trace["functions"], *trace["also"])} for case, trace in traces.items()}
+    for case in sorted(
+        own, key=lambda each: (changed.isdisjoint(executed.get(each.id, changed)), seconds.get(each.id, 0.0))
+    ):
         if case.id in chosen or case.path not in importing:
             continue
         left -= seconds.get(case.id, 0.0)

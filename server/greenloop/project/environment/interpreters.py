@@ -20,6 +20,7 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 
 from greenloop.core.errors import CannotVerifyError
+from greenloop.core.text.encoding import read_or_empty
 from greenloop.project.environment import editable_installs
 from greenloop.project.environment.environment_hints import (
     HERE,
@@ -47,7 +48,12 @@ def find_environment(
 
     Raises `CannotVerifyError` if there is none, if the chosen one is broken, or if it is older than Python 3.9.
     """
-    chosen = _require_supported(_find(root, settings, os.environ if environ is None else environ, _member(tests)))
+    chosen = _find(root, settings, os.environ if environ is None else environ, _member(tests))
+    if chosen.version < OLDEST:
+        raise CannotVerifyError(
+            f"{chosen.executable} is Python %d.%d; greenloop runs tests with Python 3.9 or newer." % chosen.version,
+            remedy="Set 'interpreter' to a newer Python, or create .venv with one.",
+        )
     site_folders = site_packages(chosen.prefix, chosen.version)
     return replace(
         chosen,
@@ -79,25 +85,18 @@ def describe_disagreement(environment: Environment, root: Path, environ: Mapping
     others = [each for each in _of_runners(root, environ) if each.prefix != environment.prefix]
     same = [each for each in others if each.version == environment.version]
     for other in same or others[:1]:
-        here, there = (dict(_installed(each)) for each in (environment, other))
-        differing = [
-            f"{name} {there[name]}, not {here[name]}"
-            for name in here.keys() & there.keys()
-            if here[name] != there[name]
-        ]
-        differing += ["pytest"] if other.has_pytest > environment.has_pytest else []
-        if differing or not same:
-            what = min(differing) if same else "another Python"
-            return f"{describe_environment(other, root)} has {what}: to use it, set 'interpreter'"
+        here, there = _installed(environment), _installed(other)
+        what = [f"{name} {there[name]}, not {old}" for name, old in here.items() if there.get(name, old) != old]
+        what += ["pytest"] * (other.has_pytest > environment.has_pytest)
+        if what := what if same else ["another Python"]:
+            return f"{describe_environment(other, root)} has {min(what)}: to use it, set 'interpreter'"
     return ""
 
 
-def _installed(environment: Environment) -> Iterator[tuple[str, str]]:
-    """Names and versions of the packages of an environment."""
-    for folder in site_packages(environment.prefix, environment.version):
-        for each in folder.glob("*.dist-info"):
-            name, _, version = each.stem.rpartition("-")
-            yield name, version
+def _installed(environment: Environment) -> dict[str, str]:
+    """Versions of the packages of an environment."""
+    files = (each for folder in site_packages(environment.prefix, environment.version) for each in folder.iterdir())
+    return dict(each.stem.split("-", 1) for each in files if each.suffix == ".dist-info" and "-" in each.stem)
 
 
 def _member(tests: Sequence[str]) -> PurePosixPath:
@@ -192,11 +191,7 @@ def _read_virtual(folder: Path, source: str, root: Path) -> Environment:
 
 
 def _read_pyvenv_cfg(file: Path) -> dict[str, str]:
-    try:
-        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return {}
-    pairs = (row.partition("=") for row in lines if "=" in row)
+    pairs = (row.partition("=") for row in read_or_empty(file).splitlines() if "=" in row)
     return {key.strip().lower(): value.strip() for key, _equals, value in pairs}
 
 
@@ -345,13 +340,3 @@ def _query_interpreter(executable: str) -> tuple[str, str, str, tuple[int, int]]
     except (OSError, subprocess.SubprocessError, ValueError):
         return None
     return (own_executable if prefix != base else base_executable), prefix, base, (int(version[0]), int(version[1]))
-
-
-def _require_supported(environment: Environment) -> Environment:
-    if environment.version < OLDEST:
-        version = ".".join(map(str, environment.version))
-        raise CannotVerifyError(
-            f"{environment.executable} is Python {version}; greenloop runs tests with Python 3.9 or newer.",
-            remedy="Set 'interpreter' to a newer Python, or create .venv with one.",
-        )
-    return environment

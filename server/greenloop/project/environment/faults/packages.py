@@ -10,7 +10,7 @@ from packaging.utils import canonicalize_name
 
 from greenloop.core.python.ast_source import UNPARSABLE, parse_module_strictly
 from greenloop.core.text.similar import MEANT, closest
-from greenloop.project import sources, workspace
+from greenloop.project import sources
 from greenloop.project.environment.faults.declared_dependencies import (
     is_local_dependency,
     is_third_party,
@@ -20,7 +20,6 @@ from greenloop.project.environment.faults.observation import ObservedFailure, is
 from greenloop.project.environment.faults.rows import Predicate, Row
 from greenloop.project.environment.faults.tables import ADDED, DISTRIBUTIONS, LIBRARIES, MARKS, PLUGINS, REMOVED, SYNTAX
 from greenloop.project.syntax import definitions
-from greenloop_sandbox.pytest_files import CONFIGURATION
 
 _LIBRARY = (
     r"([\w.+-]+\.so[\w.]*): cannot open shared object file|Error loading shared library ([\w.+-]+):"
@@ -34,8 +33,6 @@ _UNFIT = (
 _TOO_NEW = r"version `(?P<needed>(?:GLIBC|GLIBCXX|CXXABI)_[\d.]+)' not found"
 _INSTALLED_PACKAGE = re.compile(r"(?:site|dist)-packages/([A-Za-z_]\w*)")
 _MARK = r"'(?P<mark>\w+)' not found in `markers` configuration option"
-MOST_TESTS = 200  # test files that are read for the marks of async tests
-_ASYNC = "async def functions are not natively supported"
 _CANNOT = r"cannot import name '(?P<name>[^']+)' from '(?P<module>[^']+)' \((?P<path>[^)]+)\)"
 _NO_ATTRIBUTE = r"module '(?P<module>[^']+)' has no attribute '(?P<name>[^']+)'"
 _NO_METADATA = r"No package metadata was found for ([\w.-]+)|The '([\w.-]+)[^']*' distribution was not found"
@@ -83,24 +80,6 @@ def _unknown_fixture(observed: ObservedFailure, _match: re.Match[str]) -> Values
 def _missing_fixture(observed: ObservedFailure) -> str:
     match = re.search(r"fixture '(\w+)' not found", f"{observed.message}\n{observed.failure.text}")
     return match[1] if match else ""
-
-
-def _async_plugin(observed: ObservedFailure) -> str:
-    """The package that runs async tests: anyio, where the tests or the configuration name only that, or only it is
-    installed.
-    """
-    paths = sorted(filter(sources.is_test_file, workspace.python_files(observed.root))) if observed.root else []
-    text = "\n".join(map(observed.text, (*CONFIGURATION, *paths[:MOST_TESTS])))
-    named = {name for name in ("anyio", "asyncio") if f"mark.{name}" in text or f"{name}_mode" in text}
-    is_only = observed.installed_version("anyio") and not observed.installed_version("pytest-asyncio")
-    return "anyio" if named == {"anyio"} or (not named and is_only) else "pytest-asyncio"
-
-
-def _unmarked_async(observed: ObservedFailure, _match: re.Match[str]) -> Values | None:
-    package = _async_plugin(observed)
-    name = package.removeprefix("pytest-")
-    values = {"package": package, "mark": f"Mark it with @pytest.mark.{name}", "mode": f"{name}_mode"}
-    return values if observed.installed_version(package) else None
 
 
 def _debian_library(_observed: ObservedFailure, match: re.Match[str]) -> Values | None:
@@ -260,9 +239,8 @@ PLUGIN_ROWS: list[Row[ObservedFailure]] = [
     Row(r"^name '(?P<name>\w+)' is not defined", "the test uses the name '{name}', which its file does not define",
         "Import or define it there: no candidate may change a test.",
         lambda observed, _match: observed.failure.type == "NameError" and observed.is_in_tests),
-    Row(_ASYNC, "no plugin of pytest runs the async test, though {package} is installed",
-        "{mark}, or let it run all: {mode} = auto in pytest's configuration.", _unmarked_async),
-    Row(_ASYNC, *_MISSING, lambda observed, _match: {"package": _async_plugin(observed)}),
+    Row("async def functions are not natively supported", *_MISSING,
+        lambda _observed, _match: {"package": "pytest-asyncio"}),
     Row(_MARK, *_MISSING,
         lambda _observed, match: {"package": MARKS[match["mark"]]} if match["mark"] in MARKS else None),
     Row(_MARK, "pytest accepts only declared marks (--strict-markers), and '{mark}' is not declared",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -104,26 +103,6 @@ def test_sources_that_are_not_installed_are_named(tmp_path, files, folder, remed
     assert fault == faults.Fault(
         sentence=f"This fails because 'api' is in {folder}, from which the tests do not import.", remedy=remedy
     )
-
-
-@pytest.mark.parametrize(
-    ("installed", "text", "said"),
-    [
-        ((), "", "the package 'pytest-asyncio' is missing"),
-        ((), "@pytest.mark.anyio\n", "the package 'anyio' is missing"),
-        (("anyio",), "", "though anyio is installed. Mark it with @pytest.mark.anyio"),
-        (("anyio",), "@pytest.mark.asyncio\n", "the package 'pytest-asyncio' is missing"),
-        (("pytest_asyncio",), "", "though pytest-asyncio is installed. Mark it with @pytest.mark.asyncio"),
-    ],
-)
-def test_an_async_test_that_nothing_runs_names_what_the_project_uses(tmp_path, installed, text, said):
-    for name in installed:
-        (tmp_path / f"env/lib/python3.10/site-packages/{name}-1.0.dist-info").mkdir(parents=True)
-    (tmp_path / "test_m.py").write_text(text)
-    environment = replace(ENVIRONMENT, prefix=tmp_path / "env")
-    failure = Failure(type="Failed", message="async def functions are not natively supported.")
-    fault = faults.find_environment_fault([failure], environment, root=tmp_path)
-    assert said in f"{fault.sentence} {fault.remedy}"
 
 
 @pytest.mark.parametrize(
