@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from docstring_project import ReferenceUser, RoleModel, ScriptedUser
+from greenloop.api.result_files import may_write
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.model import Role
 from greenloop.core.records.outcome import StopReason, Verified
@@ -54,7 +55,7 @@ async def test_an_answer_makes_the_result_the_users_own(docstring):
     assert question.startswith("Is `rle(")
     assert options[:2] == ["Yes", "No"]
     assert outcome.verified is Verified.VERIFIED
-    assert outcome.applicable
+    assert may_write(outcome, ())
     assert "1 confirmed by you" in outcome.message
 
 

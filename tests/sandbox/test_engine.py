@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from greenloop.api.result_files import may_write
 from greenloop.core.errors import CannotVerifyError, SandboxBrokenError, UsageError
 from greenloop.core.events import Finished, Started, Tested
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
@@ -446,7 +447,7 @@ async def test_without_a_wall_every_result_says_so(play):
     bare = {"sandbox.kind": "none", "sandbox.unsafe": True}
     solved = await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", RIGHT, **bare)
     assert solved.message.startswith("Not verified because there is no sandbox: ")
-    assert not solved.applicable
+    assert not may_write(solved, ())
     unsolved = await play({}, "test_m.py::test_double", WRONG, attempts=1, **bare)
     assert not unsolved.solved
     assert "The tests ran without a sandbox." in unsolved.message

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from greenloop.api.result_files import may_write
 from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Role, Usage
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
@@ -66,7 +67,7 @@ def test_where_it_ran_is_part_of_every_sentence(found, begins, afterwards, shown
 
 def test_without_a_wall_nothing_is_verified_however_many_tests_pass():
     assert verification_level(evidence(sandbox="none", neighbours_unchanged=100)) is Verified.UNVERIFIED
-    assert not outcome(evidence(sandbox="none")).applicable
+    assert not may_write(outcome(evidence(sandbox="none")), ())
 
 
 def tried(number: int, move: Move, error: str, tokens: int = 10) -> Attempt:
@@ -146,7 +147,7 @@ def test_what_the_user_said_himself_verifies(word):
 def test_what_somebody_else_made_up_never_verifies(cases):
     found = proved(cases)
     assert verification_level(found) is Verified.PARTIALLY
-    assert not replace(outcome(found), after={"m.py": "x"}).applicable
+    assert not may_write(replace(outcome(found), after={"m.py": "x"}), ())
 
 
 def test_the_label_says_who_wrote_the_tests():
