@@ -35,8 +35,8 @@ KINDS = {
 }
 
 PACKAGES = (
-    "django", "fastapi", "httpx", "hypothesis", "numpy", "pandas", "pytest", "pytest-asyncio", "pytest-bdd",
-    "pytest-django", "pytest-xdist",
+    "fastapi", "httpx", "hypothesis", "numpy", "pandas", "pytest", "pytest-asyncio", "pytest-bdd",
+    "pytest-xdist",
 )  # fmt: skip
 INI = "[pytest]\n"
 # name: files beside m.py; the target is test_m.py
@@ -55,16 +55,6 @@ WITH_PACKAGES = {
         "settings.load_profile('ci')\n",
         "test_m.py": "from hypothesis import given, settings, strategies as st\nfrom m import double\n\n\n@given(st.integers())\n"
         "def test_it(n):\n    assert settings().max_examples == 20\n    assert double(n) == n + n\n",
-    },
-    "pytest-django": {
-        "pytest.ini": INI + "DJANGO_SETTINGS_MODULE = settings\n",
-        "manage.py": "",
-        "settings.py": "SECRET_KEY = 'x'\nINSTALLED_APPS = ['django.contrib.contenttypes']\nUSE_TZ = True\n"
-        "DATABASES = {'default': {'ENGINE': 'django.db.backends.sqlite3', 'NAME': 'db.sqlite3'}}\n",
-        "test_m.py": "import pytest\nfrom django.contrib.contenttypes.models import ContentType\nfrom m import double\n\n\n"
-        "@pytest.mark.django_db\ndef test_it(settings):\n    ContentType.objects.create(app_label='a', model='m')\n"
-        "    assert settings.USE_TZ and ContentType.objects.filter(app_label='a').count() == 1\n"
-        "    assert [double(4), double(-1)] == [8, -2]\n",
     },
     "FastAPI": {
         "app.py": "from fastapi import FastAPI\n\nfrom m import double\n\napp = FastAPI()\n\n\n@app.get('/double/{n}')\n"

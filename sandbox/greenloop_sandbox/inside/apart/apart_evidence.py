@@ -123,7 +123,7 @@ class Evidence(Questions):
         """Notes an exception that the code was given to leave a block or a generator with, and that ended there."""
         if kind == "op" and values[0] == "step" and values[2] == "throw":
             self.note_swallowed(values[3])
-        elif kind in ("op", "call", "method") and result and str(values[kind != "op"]).rstrip("_").endswith("exit"):
+        elif kind in ("op", "call", "method") and str(values[kind != "op"]).rstrip("_").endswith("exit") and result:
             self.note_swallowed(values[-1 if kind == "op" else -2][-2])
 
     def note_swallowed(self, error):
