@@ -30,6 +30,11 @@ def filters() -> ModuleType:
     return _load("apart/apart_filters.py")
 
 
+def relay() -> ModuleType:
+    """The module that passes connections to services on, on both sides."""
+    return _load("relay.py")
+
+
 @cache
 def _load(path: str) -> ModuleType:
     file = folder() / path

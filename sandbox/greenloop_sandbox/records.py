@@ -39,13 +39,19 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class Service:
-    """A server that tests connect to at 127.0.0.1 and this port. `kind`: `postgres`, `redis` or `mysql`."""
+    """A server that tests connect to at 127.0.0.1 and this port: an installed one of a `kind`, or from an `image`.
+
+    A container listens at the port `inside`, and gets `variables` (`NAME=value`).
+    """
 
     kind: str
     port: int
     user: str = ""
     password: str = ""
     database: str = ""
+    image: str = ""
+    inside: int = 0
+    variables: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import socket
+import subprocess
 import sys
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from greenloop.project import configuration
 from greenloop_sandbox import CannotVerifyError, TestRun, case_results
 from greenloop_sandbox.backends import _services
 from greenloop_sandbox.backends.bubblewrap import Bubblewrap
+from service_image import make_image
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]
 
@@ -138,6 +140,70 @@ async def test_a_port_in_use_is_named(tmp_path):
     assert execution.broken == said
 
 
+# -- from images -------------------------------------------------------------------------------------------------
+
+
+def containers() -> str:
+    """The containers of the image, also those that have ended."""
+    command = ["docker", "ps", "--all", "--filter", f"ancestor={make_image()}", "--format", "{{.Names}} {{.Status}}"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.mark.needs("docker")
+@pytest.mark.story("services that tests connect to are started, also from images")
+async def test_an_image_answers_begins_empty_and_leaves_nothing(tmp_path):
+    for _session in range(2):
+        (outcomes,) = await run_tests(tmp_path, f"docker:{make_image()}", REDIS)
+        assert outcomes["test_s.py::test_counts"] == "passed"
+    assert containers() == ""
+
+
+@pytest.mark.needs("docker")
+async def test_a_compose_file_names_the_image_and_its_port(tmp_path):
+    compose = f"services:\n  cache:\n    image: {make_image()}\n    ports: \n      - '7001:6379'\n"
+    (tmp_path / "compose.yaml").write_text(compose)
+    text = REDIS.replace('== "redis://127.0.0.1:6379/0"', '== "redis://127.0.0.1:7001/0"').replace("6379)", "7001)")
+    (outcomes,) = await run_tests(tmp_path, "compose", text)
+    assert outcomes["test_s.py::test_counts"] == "passed"
+
+
+@pytest.mark.needs("docker")
+async def test_a_container_that_ends_is_said_and_started_again(tmp_path):
+    text = REDIS + "\n\ndef test_ends():\n    assert say('SHUTDOWN') in (b'', None)\n"
+    first, second = await run_tests(tmp_path, f"docker:{make_image()}", text, runs=2)
+    assert f"{make_image()} (`sandbox.services`) ended during the tests." in first["output"]
+    assert second["test_s.py::test_counts"] == "passed"
+
+
+@pytest.mark.needs("docker")
+async def test_an_image_that_is_not_here_is_named_and_not_pulled(tmp_path):
+    with pytest.raises(AssertionError, match="The image nobody/redis:0 .* Get it with `docker pull nobody/redis:0`"):
+        await run_tests(tmp_path, "docker:nobody/redis:0", REDIS)
+
+
+@pytest.mark.needs("docker")
+async def test_a_container_sees_nothing_of_the_machine(tmp_path):
+    text = REDIS + (
+        "\n\ndef test_looks():\n"
+        "    assert say('EXEC', 'sorted(name for _, name in __import__(\"socket\").if_nameindex())') == b\"['lo']\\r\\n\"\n"
+        f"    for path in ({str(Path.home() / '.profile')!r}, {str(tmp_path)!r}, '/proc/1/root{tmp_path}', '/var/run/docker.sock'):\n"
+        "        assert say('EXEC', f'__import__(\"os\").path.exists({path!r})') == b'False\\r\\n'\n"
+    )
+    (outcomes,) = await run_tests(tmp_path, f"docker:{make_image()}", text)
+    assert outcomes["test_s.py::test_looks"] == "passed"
+
+
+@pytest.mark.needs("docker")
+async def test_no_container_is_left_where_greenloop_is_killed():
+    process, _pid = await start_elsewhere(f"kind='redis', port=6379, inside=6379, image={make_image()!r}")
+    assert containers().count("Up") == 2
+    process.send_signal(signal.SIGKILL)
+    await process.wait()
+    async with asyncio.timeout(30):
+        while containers():
+            await asyncio.sleep(0.2)
+
+
 # -- attacks -----------------------------------------------------------------------------------------------------
 
 
@@ -174,13 +240,13 @@ async def test_no_other_port_of_the_machine_is_reached(tmp_path):
     assert outcomes["test_s.py::test_others"] == "passed"
 
 
-@needs["redis"]
-async def test_nothing_is_left_where_greenloop_is_killed():
+async def start_elsewhere(service: str) -> tuple[asyncio.subprocess.Process, int]:
+    """Starts a service in a process of its own; returns that, and the pid of the service's process."""
     script = (
         "import asyncio, sys\n"
         "from greenloop_sandbox.backends import _services\n"
         "async def main():\n"
-        "    services = _services.Services(program=sys.argv[1], services=[_services.Service(kind='redis', port=6379)])\n"
+        f"    services = _services.Services(program=sys.argv[1], services=[_services.Service({service})])\n"
         "    await services.start()\n    print(services._running[0].process.pid, flush=True)\n"
         "    await asyncio.sleep(60)\nasyncio.run(main())\n"
     )
@@ -189,7 +255,12 @@ async def test_nothing_is_left_where_greenloop_is_killed():
         sys.executable, "-c", script, program, stdout=asyncio.subprocess.PIPE, env={**os.environ}
     )
     assert process.stdout is not None
-    pid = int(await process.stdout.readline())
+    return process, int(await process.stdout.readline())
+
+
+@needs["redis"]
+async def test_nothing_is_left_where_greenloop_is_killed():
+    process, pid = await start_elsewhere("kind='redis', port=6379")
     inside = _services._supervisor.descendants(pid)
     assert inside
     process.send_signal(signal.SIGKILL)

@@ -100,7 +100,8 @@ class ResidentSession(WarmSession):
             instance.runs += 1
             execution = await self._ask(instance, run, hidden, session=prepared_session and instance.has_session)
         except (ValueError, CannotVerifyError) as error:
-            return Execution(broken=f"The sandbox cannot be set up: {str(error).rstrip('.')}.")
+            remedy = getattr(error, "remedy", "")
+            return Execution(broken=f"The sandbox cannot be set up: {str(error).rstrip('.')}. {remedy}".rstrip())
         except (_supervisor.SupervisorError, OSError) as error:
             await self._stop_instance(seed)
             return self._handle_failure(str(error))

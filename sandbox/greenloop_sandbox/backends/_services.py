@@ -1,4 +1,4 @@
-"""Runs the services that tests connect to, each in a sandbox without a network or a file of the user's.
+"""Runs the services that tests connect to, each in a sandbox or containers without network or the user's files.
 
 A sandbox of tests reaches a service by one port of its own loopback: it hands the listening socket to this process,
 which passes the bytes of each connection on to the service's Unix socket and opens nothing else.
@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import os
 import re
 import socket
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from greenloop_sandbox import payload
 from greenloop_sandbox.backends import _seccomp, _supervisor
 from greenloop_sandbox.backends._launch import open_arguments
+from greenloop_sandbox.backends._service_containers import start_container
 from greenloop_sandbox.errors import CannotVerifyError
 from greenloop_sandbox.records import SandboxSpec, Service
 
-START_SECONDS = 60.0
+START_SECONDS, END_SECONDS = 60.0, 10.0
 ACCOUNT, DISK = 1000, 512 << 20
 _NAME = re.compile(r"[A-Za-z_][\w-]{0,62}")
 
@@ -79,43 +82,58 @@ exec "$BIN/mariadbd" --no-defaults --datadir=/data/db --socket=/service/mysql --
 }
 
 
-@dataclass(kw_only=True)
+@dataclass
 class Running:
-    """A service whose server has been started."""
+    """A service whose server has been started; `holder`, `pid` and `server` as in `start_container`."""
 
     service: Service
     process: asyncio.subprocess.Process
     reading: asyncio.Task[bytes]
+    holder: asyncio.subprocess.Process | None = None
+    pid: int = 0
+    server: int = 0
+
+    @property
+    def title(self) -> str:
+        return self.service.image or SERVERS[self.service.kind].title
 
     @property
     def address(self) -> str:
         """The server's socket, as its sandbox shows it; "" before there is one."""
-        name = SERVERS[self.service.kind].socket.format(port=self.service.port)
-        paths = (f"/proc/{pid}/root/service/{name}" for pid in _supervisor.descendants(self.process.pid))
-        return next(filter(os.path.exists, paths), "")
+        name = "socket" if self.holder else SERVERS[self.service.kind].socket.format(port=self.service.port)
+        pids = [self.pid] if self.holder else _supervisor.descendants(self.process.pid)
+        return next(filter(os.path.exists, (f"/proc/{pid}/root/service/{name}" for pid in pids)), "")
 
     @property
     def has_ended(self) -> bool:
-        return self.process.returncode is not None
+        return self.process.returncode is not None or bool(self.server and not _supervisor.is_alive(self.server))
+
+    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        return await asyncio.open_unix_connection(self.address)
 
     async def wait_ready(self) -> None:
         """Raises `CannotVerifyError` where the server does not come up."""
-        title = SERVERS[self.service.kind].title
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(START_SECONDS):
                 while not self.has_ended:
                     with contextlib.suppress(OSError):
-                        _reader, writer = await asyncio.open_unix_connection(self.address)
-                        writer.close()
+                        (await self.connect())[1].close()
                         return
                     await asyncio.sleep(0.05)
         if not self.has_ended:
-            raise CannotVerifyError(f"{title} did not answer within {START_SECONDS:.0f} s.")
+            raise CannotVerifyError(f"{self.title} did not answer within {START_SECONDS:.0f} s.")
         lines = (await self.reading).decode("utf-8", "replace").strip().splitlines()
-        raise CannotVerifyError(f"{title} ended when it was started: {lines[-1] if lines else 'it wrote nothing'}.")
+        raise CannotVerifyError(
+            f"{self.title} ended when it was started: {lines[-1] if lines else 'it wrote nothing'}."
+        )
 
     async def end(self) -> None:
-        if not self.has_ended:
+        if self.holder is not None and self.holder.stdin is not None:
+            self.holder.stdin.close()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(END_SECONDS):
+                    await asyncio.gather(self.process.wait(), self.holder.wait())
+        if self.process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 self.process.kill()  # its sandbox ends with it
         await self.process.wait()
@@ -136,7 +154,7 @@ class Services:
     @property
     def ended(self) -> list[str]:
         """The names of those that have ended by themselves."""
-        return [SERVERS[each.service.kind].title for each in self._running if each.has_ended]
+        return [each.title for each in self._running if each.has_ended]
 
     async def start(self) -> None:
         """Starts all. Raises `CannotVerifyError` where a server is not installed or does not come up."""
@@ -167,7 +185,8 @@ class Services:
         for each, number in zip(self._running, numbers, strict=True):
             listener = socket.socket(fileno=number)
             listener.setblocking(False)
-            self._listening.append(await asyncio.start_server(_relay_to(each), sock=listener))
+            relay = functools.partial(payload.relay().relay, each.connect)
+            self._listening.append(await asyncio.start_server(relay, sock=listener))
 
     async def end(self) -> None:
         """Ends all; nothing is left on the host."""
@@ -184,12 +203,15 @@ def find_program(server: Server) -> Path:
     if not found:
         raise CannotVerifyError(
             f"{server.title} is not installed, and `sandbox.services` names it.",
-            remedy=f"Install it (on Debian: `apt-get install {server.package}`), or remove it from the setting.",
+            remedy=f"Install it (on Debian: `apt-get install {server.package}`), or name an image (`docker:IMAGE`).",
         )
     return max(found, key=lambda path: [int(word) for word in re.findall(r"\d+", str(path))])
 
 
 async def _start(program: str, service: Service) -> Running:
+    if service.image:
+        process, holder, pid, pid_of_server = await start_container(service)
+        return Running(service, process, _read_errors(process), holder, pid, pid_of_server)
     server = SERVERS[service.kind]
     found = find_program(server)
     descriptors: list[int] = []
@@ -214,8 +236,7 @@ async def _start(program: str, service: Service) -> Running:
     finally:
         for number in descriptors:
             os.close(number)
-    assert process.stderr is not None
-    return Running(service=service, process=process, reading=asyncio.create_task(_read_end(process.stderr)))
+    return Running(service, process, _read_errors(process))
 
 
 def _arguments(variables: Mapping[str, str]) -> list[str | bytes]:
@@ -239,32 +260,17 @@ def _arguments(variables: Mapping[str, str]) -> list[str | bytes]:
     return arguments
 
 
-async def _read_end(stream: asyncio.StreamReader) -> bytes:
-    """Reads until the stream ends; returns the last part."""
-    kept = b""
-    while data := await stream.read(4096):
-        kept = (kept + data)[-4096:]
-    return kept
+def _read_errors(process: asyncio.subprocess.Process) -> asyncio.Task[bytes]:
+    """Reads what a server complains of until it ends; returns the last part."""
 
+    async def read(stream: asyncio.StreamReader) -> bytes:
+        kept = b""
+        while data := await stream.read(4096):
+            kept = (kept + data)[-4096:]
+        return kept
 
-def _relay_to(running: Running) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
-    async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            their_reader, their_writer = await asyncio.open_unix_connection(running.address)
-        except OSError:
-            writer.transport.abort()
-            return
-        await asyncio.gather(_pass_on(reader, their_writer), _pass_on(their_reader, writer))
-
-    return relay
-
-
-async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with contextlib.suppress(OSError):
-        while data := await reader.read(1 << 16):
-            writer.write(data)
-            await writer.drain()
-    writer.close()
+    assert process.stderr is not None
+    return asyncio.create_task(read(process.stderr))
 
 
 def refuse(spec: SandboxSpec, name: str) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -23,7 +23,10 @@ LOCAL = {"", "localhost", "127.0.0.1", "::1", "0.0.0.0"}  # noqa: S104 - an addr
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """Names of a kind of service in projects: schemes of addresses, prefixes of variables, and what is usual."""
+    """Names of a kind of service in projects: schemes of addresses, prefixes of variables, and what is usual.
+
+    `variables` are those of its images.
+    """
 
     port: int
     schemes: str
@@ -31,6 +34,7 @@ class Kind:
     account: str = ""
     password: str = ""
     database: str = ""
+    variables: str = ""
 
 
 KINDS = {
@@ -41,6 +45,7 @@ KINDS = {
         account="postgres",
         password="postgres",  # noqa: S106 - of a server that only a sandbox reaches
         database="postgres",
+        variables="POSTGRES_USER={user} POSTGRES_PASSWORD={password} POSTGRES_DB={database}",
     ),
     "redis": Kind(
         port=6379,
@@ -55,7 +60,26 @@ KINDS = {
         account="root",
         password="mysql",  # noqa: S106 - as above
         database="test",
+        variables="MYSQL_ROOT_PASSWORD={password} MYSQL_DATABASE={database}",
     ),
+    "rabbitmq": Kind(
+        port=5672,
+        schemes="amqps?",
+        prefixes=r"RABBITMQ_|AMQP_|(?:CELERY_)?BROKER_",
+        account="guest",
+        password="guest",  # noqa: S106 - as above
+    ),
+    "mongo": Kind(port=27017, schemes="mongodb", prefixes="MONGO(?:DB)?_"),
+    "elasticsearch": Kind(port=9200, schemes="https?", prefixes="ELASTIC(?:SEARCH)?_"),
+    "memcached": Kind(port=11211, schemes="memcached", prefixes="MEMCACHED?_"),
+}
+INSTALLED = ("postgres", "redis", "mysql")  # the others run from images only
+_ALSO = {
+    "postgis": "postgres",
+    "pgvector": "postgres",
+    "timescaledb": "postgres",
+    "valkey": "redis",
+    "mariadb": "mysql",
 }
 PARTS = {
     "host": "HOST|HOSTNAME|SERVER|ADDR|ADDRESS",
@@ -65,25 +89,77 @@ PARTS = {
     "database": "DB|DATABASE|NAME|DBNAME",
     "url": "URL|URI|DSN|BACKEND",
 }
-_TITLES = {"PostgreSQL": "postgres", "Redis": "redis", "MySQL": "mysql"}
+_TITLES = {
+    "PostgreSQL": "postgres", "Redis": "redis", "MySQL": "mysql", "RabbitMQ": "docker:rabbitmq",
+    "MongoDB": "docker:mongo", "Elasticsearch": "docker:elasticsearch", "memcached": "docker:memcached",
+}  # fmt: skip
 
 
 def find_services(root: Path, wanted: Sequence[str]) -> tuple[tuple[Service, ...], dict[str, str]]:
     """Returns the wanted services, and the variables with their addresses. Blocking.
 
-    Raises `SettingsError` for a service that greenloop does not know.
+    Wanted are installed servers (`postgres`), images (`docker:rabbitmq:4`, `docker:IMAGE=PORT`), and `compose`: the
+    images of the compose file. Raises `SettingsError` for a service that greenloop does not know, or without a port.
     """
-    for name in wanted:
-        if name not in KINDS:
-            raise SettingsError(f"`sandbox.services` does not know {name!r}.", remedy=f"It knows {', '.join(KINDS)}.")
-    texts = [*_texts(root)] if wanted else []
+    found = [each for name in dict.fromkeys(wanted) for each in _expand(name, root)]
+    texts = [*_texts(root)] if found else []
     services: list[Service] = []
     variables: dict[str, str] = {}
-    for name in dict.fromkeys(wanted):
-        service, scheme = _find_service(name, texts)
+    for each in found:
+        prefix = re.sub(r"\W", "_", each.kind).upper() + "_"
+        kind = KINDS.get(each.kind) or Kind(port=0, schemes=re.escape(each.kind), prefixes=prefix)
+        service, scheme = _find_service(each, kind, texts)
         services.append(service)
-        variables |= _variables(service, scheme, texts)
+        variables |= _variables(service, kind, scheme, texts)
     return tuple(services), variables
+
+
+def _expand(name: str, root: Path) -> Sequence[Service]:
+    """The services that a name of the setting means; those of images with what it, or the compose file, says."""
+    if name == "compose":
+        files = [file for pattern in FILES[:2] for file in sorted(root.glob(pattern))]
+        if found := next(
+            filter(None, (_read_compose(sources.read_text(root, file.name, {}) or "") for file in files)), []
+        ):
+            return found
+        raise SettingsError(
+            "`sandbox.services` names compose, and no compose file of the workspace has a service with an `image`.",
+            remedy="Name an image: `docker:postgres:16`.",
+        )
+    image, _, port = name.removeprefix("docker:").partition("=")
+    if image != name.partition("=")[0]:
+        number = int(port) if port.isdigit() else 0
+        return [Service(kind=_kind_of(image), image=image, port=number, inside=number)]
+    if name not in INSTALLED:
+        raise SettingsError(
+            f"`sandbox.services` does not know {name!r}.",
+            remedy=f"It knows {', '.join(INSTALLED)}, `compose`, and images: `docker:{name}`.",
+        )
+    return [Service(kind=name, port=0)]
+
+
+def _kind_of(image: str) -> str:
+    name = re.split("[:@]", image.rpartition("/")[2])[0]
+    return _ALSO.get(name, name)
+
+
+def _read_compose(text: str) -> list[Service]:
+    """The services of a compose file that have an image; those that are built are the workspace's own."""
+    text = re.sub(r"\$\{\w+(?::?-([^}]*))?\}", r"\1", text)
+    block = re.search(r"(?ms)^services:[ \t]*\n(.*?)(?=^\w|\Z)", text)
+    names = re.search(r"(?m)^([ \t]+)[\w.-]+:", block[1]) if block else None
+    found: list[Service] = []
+    for part in re.split(rf"(?m)^(?={names[1]}[\w.-]+:)", block[1]) if block and names else ():
+        image = re.search(r"(?m)^\s+image:\s*[\"']?([^\s\"'#]+)", part)
+        ports = re.search(r"(?m)^\s+-\s*[\"']?(?:\d+\.[\d.]+:)?(?:(\d+):)?(\d+)(?:/tcp)?[\"']?\s*$", part)
+        variables = re.findall(r"(?m)^\s+(?:-\s*)?[\"']?([A-Z][A-Z\d_]*)\s*[:=]\s*[\"']?(.*?)[\"']?\s*$", part)
+        outside, inside = (ports[1] or ports[2], ports[2]) if ports else ("0", "0")
+        if image:
+            pairs = tuple(f"{name}={value}" for name, value in variables)
+            found.append(
+                Service(kind=_kind_of(image[1]), image=image[1], port=int(outside), inside=int(inside), variables=pairs)
+            )
+    return found
 
 
 def setting_for(service: str) -> str:
@@ -99,9 +175,8 @@ def _texts(root: Path) -> Iterator[str]:
         yield (sources.read_text(root, path, {}) or "")[:LONGEST]
 
 
-def _find_service(name: str, texts: Sequence[str]) -> tuple[Service, str]:
+def _find_service(wanted: Service, kind: Kind, texts: Sequence[str]) -> tuple[Service, str]:
     """The service as an address of the project names it, or a compose file, and the scheme of its address."""
-    kind = KINDS[name]
     address = re.compile(rf"\b{kind.schemes}://[^\s\"'`<>{{}}]+")
     found = [urlsplit(match.group()) for text in texts for match in address.finditer(text)]
     local = [each for each in found if (each.hostname or "") in LOCAL] or found
@@ -113,19 +188,26 @@ def _find_service(name: str, texts: Sequence[str]) -> tuple[Service, str]:
     }
     first = local[0] if local else urlsplit("")
     with_port = re.search(r":(\d+)$", first.netloc) if (first.hostname or "") in LOCAL else None
-    service = Service(
-        kind=name,
-        port=int(with_port[1]) if with_port else kind.port,
+    service = replace(
+        wanted,
+        port=wanted.port or (int(with_port[1]) if with_port else kind.port),
+        inside=(wanted.inside or kind.port) if wanted.image else 0,
         user=unquote(first.username or "") or known.get("user", "") or kind.account,
         password=unquote(first.password or "") or known.get("password", "") or kind.password,
         database=first.path.strip("/") or known.get("database", "") or kind.database,
     )
-    return service, first.scheme or {"postgres": "postgresql"}.get(name, name)
+    if wanted.image and not (service.port and service.inside):
+        raise SettingsError(
+            f"`sandbox.services` does not say at which port {wanted.image} listens.",
+            remedy=f"Add it: `docker:{wanted.image}=PORT`.",
+        )
+    if wanted.image and not wanted.variables:
+        service = replace(service, variables=tuple(kind.variables.format_map(vars(service)).split()))
+    return service, first.scheme or {"postgres": "postgresql", "rabbitmq": "amqp"}.get(wanted.kind, wanted.kind)
 
 
-def _variables(service: Service, scheme: str, texts: Sequence[str]) -> Mapping[str, str]:
+def _variables(service: Service, kind: Kind, scheme: str, texts: Sequence[str]) -> Mapping[str, str]:
     """The variables that the project reads, of those that usually hold a part of the service's address."""
-    kind = KINDS[service.kind]
     account = f"{service.user}:{service.password}@" if service.user else ""
     values = {
         "host": "127.0.0.1",

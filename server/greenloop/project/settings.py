@@ -63,7 +63,11 @@ class SandboxSettings:
     )
     runtime: str = setting("", "Container runtime, such as `runsc`; empty: the engine's default.")
     seconds: float = setting(
-        10.0, "Seconds of wall time for one execution of the target tests.", repository="lower", least=0.1
+        10.0,
+        "Seconds for one execution of the target tests, without those in which a loaded machine had no processor for "
+        "them.",
+        repository="lower",
+        least=0.1,
     )
     longest: float = setting(
         120.0,
@@ -77,8 +81,9 @@ class SandboxSettings:
     network: bool = setting(False, "Allow tests to access the network; mentioned in every result.")
     services: list[str] = setting(
         [],
-        "Services that tests connect to: `postgres`, `redis`, `mysql`. greenloop starts the installed server "
-        "in a separate sandbox, empty and without network, for as long as the tests' sandbox is open.",
+        "Services that tests connect to: `postgres`, `redis` or `mysql` (the installed server), an image "
+        "(`docker:rabbitmq:4`, `docker:IMAGE=PORT`), or `compose` (the images of the compose file). Each runs empty "
+        "and without network for as long as the tests' sandbox is open.",
     )
     env: list[str] = setting([], "Names of environment variables that tests may see.")
     expose: list[str] = setting(

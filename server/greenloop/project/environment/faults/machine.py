@@ -87,7 +87,8 @@ DISPLAY_ROWS: list[Row[ObservedFailure]] = [
     Row("^(?P<reason>.*)", "the migrations of Django fail ({type}: {reason})",
         "Correct the migration that this names: {python} manage.py migrate, with an empty database.", _migration),
     Row("", "the test needs Docker, whose socket is not available inside the sandbox",
-        "Skip the test if there is no engine, or use a test double.", _needs_docker),
+        "Let greenloop start its containers, sandbox.services = ['docker:IMAGE'], and take their address from the "
+        "environment; or skip the test if there is no engine.", _needs_docker),
 ]
 ROWS: list[Row[ObservedFailure]] = [
     Row("", "the program '{name}' is missing, and there is no container engine inside the sandbox",
