@@ -256,7 +256,7 @@ def _open_line(line, key):
 
 
 def load():
-    """How many processes share a processor, from 1 to `MOST_LOAD`: on a loaded machine a late answer is not a hang."""
+    """Returns the processes that share a processor, from 1 to `MOST_LOAD`: under load a late answer is no hang."""
     try:
         return min(max(os.getloadavg()[0] / (os.cpu_count() or 1), 1.0), MOST_LOAD)
     except (AttributeError, OSError):

@@ -85,7 +85,7 @@ def describe_disagreement(environment: Environment, root: Path, environ: Mapping
     others = [each for each in _of_runners(root, environ) if each.prefix != environment.prefix]
     same = [each for each in others if each.version == environment.version]
     for other in same or others[:1]:
-        here, there = _installed(environment), _installed(other)
+        here, there = _packages(environment), _packages(other)
         what = [f"{name} {there[name]}, not {old}" for name, old in here.items() if there.get(name, old) != old]
         what += ["pytest"] * (other.has_pytest > environment.has_pytest)
         if what := what if same else ["another Python"]:
@@ -93,7 +93,7 @@ def describe_disagreement(environment: Environment, root: Path, environ: Mapping
     return ""
 
 
-def _installed(environment: Environment) -> dict[str, str]:
+def _packages(environment: Environment) -> dict[str, str]:
     """Versions of the packages of an environment."""
     files = (each for folder in site_packages(environment.prefix, environment.version) for each in folder.iterdir())
     return dict(each.stem.split("-", 1) for each in files if each.suffix == ".dist-info" and "-" in each.stem)
