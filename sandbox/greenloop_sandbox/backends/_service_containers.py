@@ -36,7 +36,7 @@ async def start_container(service: Service) -> tuple[Process, Process, int, int]
     if problem := (await _ask(engine, "image", "inspect", service.image))[1]:
         raise CannotVerifyError(
             f"The image {service.image} of `sandbox.services` cannot be used ({problem.splitlines()[-1]}).",
-            remedy=f"Get it with `{Path(engine).name} pull {service.image}`; greenloop pulls none by itself.",
+            remedy=f"Get it with `{Path(engine).name} pull {service.image}`; greenloop never pulls images.",
         )
     name = f"greenloop-{secrets.token_hex(8)}"
     holder, pid = await _run(
