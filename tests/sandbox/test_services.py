@@ -143,9 +143,9 @@ async def test_a_port_in_use_is_named(tmp_path):
 # -- from images -------------------------------------------------------------------------------------------------
 
 
-def containers() -> str:
-    """The containers of the image, also those that have ended."""
-    command = ["docker", "ps", "--all", "--filter", f"ancestor={make_image()}", "--format", "{{.Names}} {{.Status}}"]
+def containers(pid: int) -> str:
+    """The containers that this process has started, also those that have ended."""
+    command = ["docker", "ps", "--all", "--filter", f"name=greenloop-{pid}-", "--format", "{{.Names}} {{.Status}}"]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
@@ -155,7 +155,7 @@ async def test_an_image_answers_begins_empty_and_leaves_nothing(tmp_path):
     for _session in range(2):
         (outcomes,) = await run_tests(tmp_path, f"docker:{make_image()}", REDIS)
         assert outcomes["test_s.py::test_counts"] == "passed"
-    assert containers() == ""
+    assert containers(os.getpid()) == ""
 
 
 @pytest.mark.needs("docker")
@@ -196,11 +196,11 @@ async def test_a_container_sees_nothing_of_the_machine(tmp_path):
 @pytest.mark.needs("docker")
 async def test_no_container_is_left_where_greenloop_is_killed():
     process, _pid = await start_elsewhere(f"kind='redis', port=6379, inside=6379, image={make_image()!r}")
-    assert containers().count("Up") == 2
+    assert containers(process.pid).count("Up") == 2
     process.send_signal(signal.SIGKILL)
     await process.wait()
     async with asyncio.timeout(30):
-        while containers():
+        while containers(process.pid):
             await asyncio.sleep(0.2)
 
 

@@ -38,7 +38,7 @@ async def start_container(service: Service) -> tuple[Process, Process, int, int]
             f"The image {service.image} of `sandbox.services` cannot be used ({problem.splitlines()[-1]}).",
             remedy=f"Get it with `{Path(engine).name} pull {service.image}`; greenloop never pulls images.",
         )
-    name = f"greenloop-{secrets.token_hex(8)}"
+    name = f"greenloop-{os.getpid()}-{secrets.token_hex(8)}"
     holder, pid = await _run(
         engine, name, "--interactive", "--network=none", "--tmpfs=/service:mode=1777",
         f"--user={os.getuid()}:{os.getgid()}", *(f"--volume={path}:{path}:ro" for path in SYSTEM),
