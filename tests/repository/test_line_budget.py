@@ -11,8 +11,8 @@ PLUGINS = "server/greenloop/plugins"
 # The goals are 42,000 for the core, 12,000 for the sandbox and none for the laboratory, whose lines cost users nothing.
 # Type checks, data files as suspects, services for tests and proofs of coroutines raised both by 2,900 lines at once,
 # and 340 in the sandbox close what a test runs, compares or subtracts of the code in the process that judges; services
-# from images raised it by 150.
-LINES = {"server/greenloop": 52_950, PLUGINS: 18_600, "sandbox/greenloop_sandbox": 16_630}
+# from images, and honest containers, raised it by 170.
+LINES = {"server/greenloop": 52_950, PLUGINS: 18_600, "sandbox/greenloop_sandbox": 16_650}
 MOST_OF_A_PLUGIN = 3_000
 STEP = 500
 

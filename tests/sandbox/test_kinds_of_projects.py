@@ -35,8 +35,8 @@ KINDS = {
 }
 
 PACKAGES = (
-    "fastapi", "httpx", "hypothesis", "numpy", "pandas", "pytest", "pytest-asyncio", "pytest-bdd",
-    "pytest-xdist",
+    "fastapi", "httpx", "hypothesis", "numpy", "pandas", "pytest", "pytest-asyncio", "pytest-bdd", "pytest-django",
+    "pytest-xdist", "django",
 )  # fmt: skip
 INI = "[pytest]\n"
 # name: files beside m.py; the target is test_m.py
@@ -122,6 +122,14 @@ DJANGO = {
         "        self.assertEqual(total([Item(price=3), Item(price=5)]), 8)\n"
     ),
 }
+PYTEST_DJANGO = {
+    "pytest.ini": INI + "DJANGO_SETTINGS_MODULE = shop.settings\n",
+    "test_cart.py": (
+        "import pytest\n\nfrom cart.models import Item, total\n\n\n@pytest.mark.django_db\ndef test_total():\n"
+        "    for price in (3, 4):\n        Item.objects.create(price=price)\n"
+        "    assert total(Item.objects.order_by('id')) == 7\n"
+    ),
+}
 
 
 EXTENSION = """#include <Python.h>
@@ -179,6 +187,14 @@ async def test_with_packages(name, refine_project, packages):
     outcome = await refine_project(files, "test_m.py", interpreter=packages)
     assert outcome.verified is Verified.VERIFIED, outcome.message
     assert outcome.after == {"m.py": RIGHT}
+
+
+@pytest.mark.timeout(300)
+async def test_django_with_its_plugin_for_pytest(refine_project, packages):
+    files = {**{path: text for path, text in DJANGO.items() if path != "cart/tests.py"}, **PYTEST_DJANGO}
+    outcome = await refine_project(files, "test_cart.py", interpreter=packages)
+    assert outcome.verified is Verified.VERIFIED, outcome.message
+    assert outcome.after == {"cart/models.py": DJANGO["cart/models.py"].replace("[1:]", "[0:]")}
 
 
 async def test_an_own_extension_in_c(refine_project, tmp_path):

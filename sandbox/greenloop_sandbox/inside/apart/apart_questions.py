@@ -7,8 +7,10 @@ import functools
 import types
 
 from apart_rules import is_plain
+from apart_values import attributes_of
 from apart_wrong import CHANCE, SHIFTED, copy_of, is_same, perturbed, wrong_operands
 
+MOST_DRAWN = 20  # texts, of which some are contained
 MOST_SEEN = 500  # values that are kept as wrong operands, and questions
 # What a comparison must not say of wrong operands too.
 ANSWER_WRONGLY = {"__eq__": True, "__ne__": False, "__contains__": True}
@@ -53,6 +55,10 @@ class Questions:
         self._record.asked.add("%s.%s" % (owner, name))
         left, right = args
         wrongs = wrong_operands(left, right, name == "__contains__")
+        if name == "__contains__" and isinstance(right, str):  # a short wrong text may be contained by chance
+            held = {each.casefold() for each in _texts_of(attributes_of(left))}
+            others = [perturbed(right, 0)[0] for _ in range(MOST_DRAWN)]
+            wrongs = [(each, True) for each in others if each.casefold() not in held][:3] or wrongs
         seen = [(each, False) for each in self._seen if type(each) is type(right) and each != right]
         wrongs += CHANCE.sample(seen, min(2, len(seen)))
         questions = [*wrongs, (right if left is right else copy_of(right), None)]
@@ -166,3 +172,12 @@ def _is_yes(answer):
         return None if answer is NotImplemented else bool(answer)
     except Exception:
         return False
+
+
+def _texts_of(value, depth=0):
+    """The texts in plain containers."""
+    if isinstance(value, str):
+        yield value
+    elif depth < 4 and type(value) in (list, tuple, set, frozenset, dict):
+        for each in [*value, *(value.values() if type(value) is dict else ())]:
+            yield from _texts_of(each, depth + 1)

@@ -22,6 +22,7 @@ from apart_replaced import Replacements
 from apart_rules import NO_MIRROR, SPECIAL, is_plain
 from apart_signatures import fields_of, give_fields, hooks_of
 
+INSTALLED = frozenset(("site-packages", "dist-packages"))
 HAVE_CODE = (types.FunctionType, types.MethodType, property)
 OF_DATACLASSES = frozenset(("__eq__", "__lt__", "__le__", "__gt__", "__ge__", "__repr__", "__hash__"))
 
@@ -59,12 +60,14 @@ class Separation:
             self._peer = None
 
     def _note_operands(self):
-        """From now on the sides of the assertions of tests are noted."""
+        """From now on the sides of the assertions of tests are noted, but not those of installed plugins."""
         rewrite_asserts = rewrite.rewrite_asserts
+        setattr(builtins, apart_operands.NOTE, self.record.operands)  # modules assert before there is a case
 
-        def rewrite_all(tree, *args, **keywords):
-            apart_operands.rewrite(tree)
-            rewrite_asserts(tree, *args, **keywords)
+        def rewrite_all(tree, source, path=None, config=None):
+            if not INSTALLED & {*str(path).split(os.sep)}:
+                apart_operands.rewrite(tree)
+            rewrite_asserts(tree, source, path, config)
 
         rewrite.rewrite_asserts, rewrite._read_pyc = rewrite_all, lambda *_args, **_keywords: None
 

@@ -111,3 +111,17 @@ def test_an_object_of_the_code_is_not_equal_to_all(of_code, of_test, is_doubtful
         asking.watch_equality(type(of_code))
         assert pair[0] == pair[1]
         assert bool(asking.reason) is is_doubtful
+
+
+class Letters:
+    """Holds half of the lower-case letters."""
+
+    def __init__(self) -> None:
+        self.held = list("abcdefghijklm")
+
+
+@pytest.mark.parametrize(("says_yes", "is_noticed"), [(lambda args: args[1] in args[0].held, False), (bool, True)])
+def test_a_short_wrong_text_that_is_contained_by_chance_accuses_nobody(says_yes, is_noticed):
+    asking = Asking()
+    asking.compare("Letters", "__contains__", (Letters(), "b"), says_yes, False)
+    assert ("same of wrong values" in asking.reason) is is_noticed
