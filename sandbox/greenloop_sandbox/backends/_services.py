@@ -154,7 +154,7 @@ class Services:
     @property
     def ended(self) -> list[str]:
         """The names of those that have ended by themselves."""
-        return [each.title for each in self._running if each.has_ended]
+        return [each.title for each in self._running if each.has_ended or not each.address]
 
     async def start(self) -> None:
         """Starts all. Raises `CannotVerifyError` where a server is not installed or does not come up."""
