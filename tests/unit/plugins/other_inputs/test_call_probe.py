@@ -131,10 +131,11 @@ def test_what_a_call_did(module, name, arguments, does):
     assert [json.loads(line)[1:] for line in call_probe.RAN] == [does]
 
 
-def test_calls_that_take_long_leave_time_for_others(module):
-    inputs = [*([0, [n], {}] for n in range(1, 9)), [0, [0], {}]]
+@pytest.mark.parametrize("many", [8, 30])
+def test_calls_that_take_long_leave_time_for_others(module, many):
+    inputs = [*([0, [n], {}] for n in range(1, many + 1)), [0, [0], {}]]
     call_probe.run_inputs([["probed_module", "endless", [], False]], json.dumps(inputs))
-    assert [json.loads(line)[:3] for line in call_probe.RAN] == [[8, "returns", None]]
+    assert [json.loads(line)[:3] for line in call_probe.RAN] == [[many, "returns", None]]
 
 
 def test_a_wrapped_function_is_called_with_what_is_around_it(module):
