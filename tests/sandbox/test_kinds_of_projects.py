@@ -261,8 +261,8 @@ async def test_a_member_of_a_workspace_runs_with_the_environment_of_the_root(
 
 
 @pytest.mark.timeout(300)
-async def test_slow_tests_of_a_project_with_xdist_run_at_once(refine_project, packages):
-    """Two tests that sleep are through in less than the time of both."""
+async def test_slow_tests_of_a_project_with_xdist_are_proven(refine_project, packages):
+    """The slow tests of the suite are run although the project's own options ask for workers."""
     slow = "import time\n\nfrom m import double\n\n\ndef test_slow():\n    time.sleep(8)\n    assert double(0) == 0\n"
     files = {"pytest.ini": INI + "addopts = -n auto\n", "m.py": "def double(n):\n    return n + (n and 2)\n"}
     files |= {"test_m.py": TEST, "test_a.py": slow, "test_b.py": slow}

@@ -33,7 +33,7 @@ async def start_container(service: Service) -> tuple[Process, Process, int, int]
     Closing the holder's standard input ends all. Raises `CannotVerifyError` where the engine or the image is missing.
     """
     engine = shutil.which("docker") or shutil.which("podman") or "docker"
-    if problem := (await _ask(engine, "image", "inspect", service.image))[1]:
+    if problem := (await _ask(engine, "image", "inspect", "--", service.image))[1]:
         raise CannotVerifyError(
             f"The image {service.image} of `sandbox.services` cannot be used ({problem.splitlines()[-1]}).",
             remedy=f"Get it with `{Path(engine).name} pull {service.image}`; greenloop never pulls images.",
@@ -52,8 +52,7 @@ async def start_container(service: Service) -> tuple[Process, Process, int, int]
             service.image,
         )  # fmt: skip
     except BaseException:
-        assert holder.stdin is not None
-        holder.stdin.close()
+        _end(holder)
         raise
     return process, holder, pid, server
 
@@ -65,9 +64,18 @@ async def _run(engine: str, name: str, *arguments: str) -> tuple[Process, int]:
         *command, stdin=PIPE, stdout=DEVNULL, stderr=PIPE, start_new_session=True
     )
     pid = 0
-    while not pid and process.returncode is None:
-        pid = int((await _ask(engine, "inspect", "--format={{.State.Pid}}", name))[0] or 0)
+    try:
+        while not pid and process.returncode is None:
+            pid = int((await _ask(engine, "inspect", "--format={{.State.Pid}}", name))[0] or 0)
+    except BaseException:
+        _end(process)
+        raise
     return process, pid
+
+
+def _end(process: Process) -> None:
+    if process.stdin is not None:
+        process.stdin.close()
 
 
 async def _ask(engine: str, *arguments: str) -> tuple[str, str]:

@@ -210,8 +210,12 @@ def find_program(server: Server) -> Path:
 
 async def _start(program: str, service: Service) -> Running:
     if service.image:
-        process, holder, pid, pid_of_server = await start_container(service)
-        return Running(service, process, _read_errors(process), holder, pid, pid_of_server)
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                process, holder, pid, server_pid = await start_container(service)
+        except TimeoutError:
+            raise CannotVerifyError(f"{service.image} was not started within {START_SECONDS:.0f} s.") from None
+        return Running(service, process, asyncio.create_task(_read_errors(process)), holder, pid, server_pid)
     server = SERVERS[service.kind]
     found = find_program(server)
     descriptors: list[int] = []
@@ -236,7 +240,7 @@ async def _start(program: str, service: Service) -> Running:
     finally:
         for number in descriptors:
             os.close(number)
-    return Running(service, process, _read_errors(process))
+    return Running(service, process, asyncio.create_task(_read_errors(process)))
 
 
 def _arguments(variables: Mapping[str, str]) -> list[str | bytes]:
@@ -260,17 +264,13 @@ def _arguments(variables: Mapping[str, str]) -> list[str | bytes]:
     return arguments
 
 
-def _read_errors(process: asyncio.subprocess.Process) -> asyncio.Task[bytes]:
+async def _read_errors(process: asyncio.subprocess.Process) -> bytes:
     """Reads what a server complains of until it ends; returns the last part."""
-
-    async def read(stream: asyncio.StreamReader) -> bytes:
-        kept = b""
-        while data := await stream.read(4096):
-            kept = (kept + data)[-4096:]
-        return kept
-
     assert process.stderr is not None
-    return asyncio.create_task(read(process.stderr))
+    kept = b""
+    while data := await process.stderr.read(4096):
+        kept = (kept + data)[-4096:]
+    return kept
 
 
 def refuse(spec: SandboxSpec, name: str) -> None:

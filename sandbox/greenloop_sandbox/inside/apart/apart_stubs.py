@@ -22,7 +22,6 @@ from apart_replaced import Replacements
 from apart_rules import NO_MIRROR, SPECIAL, is_plain
 from apart_signatures import fields_of, give_fields, hooks_of
 
-INSTALLED = frozenset(("site-packages", "dist-packages"))
 HAVE_CODE = (types.FunctionType, types.MethodType, property)
 OF_DATACLASSES = frozenset(("__eq__", "__lt__", "__le__", "__gt__", "__ge__", "__repr__", "__hash__"))
 
@@ -65,7 +64,7 @@ class Separation:
         setattr(builtins, apart_operands.NOTE, self.record.operands)  # modules assert before there is a case
 
         def rewrite_all(tree, source, path=None, config=None):
-            if not INSTALLED & {*str(path).split(os.sep)}:
+            if {"site-packages", "dist-packages"}.isdisjoint(str(path).split(os.sep)):
                 apart_operands.rewrite(tree)
             rewrite_asserts(tree, source, path, config)
 
