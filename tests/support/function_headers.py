@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from greenloop.core.records.spec import Region
-from greenloop.specs.properties import signature
+from greenloop.plugins.function_calls import signature
 
 
 def find_region(text: str, name: str) -> Region:

@@ -24,11 +24,11 @@ from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.text.tokens import estimate_tokens
 from greenloop.drafting.prompt import assemble
 from greenloop.plugins.embedded.providers import local
+from greenloop.plugins.function_calls import signature
 from greenloop.project import templates
 from greenloop.project.settings import Settings
 from greenloop.specs.kinds import designer
 from greenloop.specs.kinds._stub_view import build_stub_view
-from greenloop.specs.properties import signature
 from greenloop_lab.specs.kinds import stated_properties
 
 CONTEXT = ("source", "examples")

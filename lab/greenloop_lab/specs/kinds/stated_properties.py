@@ -18,8 +18,8 @@ from greenloop.core.records.model import ChatRequest, Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.core.text.tokens import estimate_tokens, truncate
+from greenloop.plugins.function_calls.signature import FunctionHeader, read_header
 from greenloop.specs.kinds._few_shot import few_shot_messages
-from greenloop.specs.properties.signature import FunctionHeader, read_header
 
 PROVENANCE = Provenance.PROPERTY
 ROOM = 600  # tokens of a docstring that the model is shown

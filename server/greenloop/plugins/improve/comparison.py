@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from greenloop.core.docstrings.sections import parse_sections
 from greenloop.core.generated_tests import generated_path
 from greenloop.core.records.problem import Problem
+from greenloop.plugins.function_calls import signature, value_strategies
+from greenloop.plugins.function_calls.signature import FunctionHeader
+from greenloop.plugins.function_calls.value_strategies import ParameterStrategy
 from greenloop.plugins.improve import workloads
 from greenloop.plugins.improve.records import Workload
 from greenloop.project.sources import import_name_in_tests
-from greenloop.specs.properties import signature, value_strategies
-from greenloop.specs.properties.signature import FunctionHeader
-from greenloop.specs.properties.value_strategies import ParameterStrategy
 
 KIND = "same"
 INPUTS = 200  # made up for one function

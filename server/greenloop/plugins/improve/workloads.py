@@ -126,7 +126,7 @@ def with_results(workload: Workload, said: Mapping[str, str]) -> Workload:
 
 def runtime_text(name: str) -> str:
     """The text of a module that runs in the sandbox, without its imports from another one that is above it there."""
-    text = files("greenloop.specs.properties").joinpath(name).read_text(encoding="utf-8")
+    text = files("greenloop.plugins.function_calls").joinpath(name).read_text(encoding="utf-8")
     return text.partition("\n)\n")[2].strip() if "from greenloop." in text else text.strip()
 
 

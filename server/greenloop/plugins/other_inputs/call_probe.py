@@ -19,9 +19,9 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any
 
+from greenloop.plugins.function_calls.recorded_calls import find_function, read_arguments
+from greenloop.plugins.function_calls.same_results import TooLongError, limit_call, seed_random
 from greenloop.plugins.other_inputs.plain_values import decode, encode, make_object
-from greenloop.specs.properties.recorded_calls import find_function, read_arguments
-from greenloop.specs.properties.same_results import TooLongError, limit_call, seed_random
 
 LONGEST_CALL = 3000  # characters of recorded arguments; longer ones are left out
 LONGEST_RESULT = 300  # characters of a result that is written out; of a longer one its digest

@@ -20,6 +20,7 @@ from greenloop.core.generated_tests import generated_path
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.core.verification_inputs import VerificationInputs, check_sandbox
+from greenloop.plugins.function_calls import signature, value_strategies
 from greenloop.plugins.other_inputs.metamorphic import described_calls, repeated_call
 from greenloop.plugins.other_inputs.plain_values import UnplainError
 from greenloop.plugins.other_inputs.varied_inputs import (
@@ -32,7 +33,6 @@ from greenloop.plugins.other_inputs.varied_inputs import (
     vary_calls,
 )
 from greenloop.project.sources import import_name_in_tests
-from greenloop.specs.properties import signature, value_strategies
 from greenloop.verdict.beyond_tests.changed_functions import ChangedFunction
 from greenloop_sandbox import Execution, Session, case_results, forged
 
@@ -46,7 +46,7 @@ LEAST_NEAR = 12  # other inputs, of which fewer say nothing
 MISUSE = ("TypeError", "AttributeError")  # what any code does with values that it is not made for
 SECONDS = 15.0  # of wall time for a run, beyond that of the tests
 RUNTIME = {
-    "greenloop.specs.properties": ("same_results.py", "recorded_calls.py"),
+    "greenloop.plugins.function_calls": ("same_results.py", "recorded_calls.py"),
     "greenloop.plugins.other_inputs": ("plain_values.py", "call_probe.py", "production_probe.py"),
 }
 LONGEST = 60  # characters of a value that is shown

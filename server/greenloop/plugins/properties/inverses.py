@@ -9,10 +9,10 @@ from dataclasses import replace
 
 from greenloop.core.python.ast_source import FUNCTIONS, parse_module
 from greenloop.core.python.stubs import is_stub
+from greenloop.plugins.function_calls import signature, value_strategies
+from greenloop.plugins.function_calls.signature import FunctionHeader
+from greenloop.plugins.function_calls.value_strategies import ParameterStrategy
 from greenloop.plugins.properties.property_tests import LIBRARY, Property
-from greenloop.specs.properties import signature, value_strategies
-from greenloop.specs.properties.signature import FunctionHeader
-from greenloop.specs.properties.value_strategies import ParameterStrategy
 
 # forward and backward: the second undoes the first
 _INVERSES = (

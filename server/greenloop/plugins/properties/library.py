@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from greenloop.plugins.function_calls.signature import FunctionHeader
+from greenloop.plugins.function_calls.value_kinds import ValueKind
+from greenloop.plugins.function_calls.value_strategies import ParameterStrategy
 from greenloop.plugins.properties import type_hints
 from greenloop.plugins.properties.inverses import find_inverse
 from greenloop.plugins.properties.property_tests import LIBRARY, Property
-from greenloop.specs.properties.signature import FunctionHeader
-from greenloop.specs.properties.value_kinds import ValueKind
-from greenloop.specs.properties.value_strategies import ParameterStrategy
 
 # Words that may give a common property another meaning.
 _TWISTS = re.compile(

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from greenloop.core.generated_tests import Check
 from greenloop.core.python.names import free_names
 from greenloop.core.records.spec import Provenance
-from greenloop.specs.properties.signature import FunctionHeader
-from greenloop.specs.properties.value_strategies import HYPOTHESIS, NAMES, ParameterStrategy, hypothesis_settings
+from greenloop.plugins.function_calls.signature import FunctionHeader
+from greenloop.plugins.function_calls.value_strategies import HYPOTHESIS, NAMES, ParameterStrategy, hypothesis_settings
 
 LIBRARY = "library"  # the source of properties that no model stated
 EXAMPLES = 60  # inputs tried for one property

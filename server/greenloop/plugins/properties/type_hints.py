@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from greenloop.specs.properties import value_kinds
-from greenloop.specs.properties.value_kinds import ValueKind
+from greenloop.plugins.function_calls import value_kinds
+from greenloop.plugins.function_calls.value_kinds import ValueKind
 
 _ABSTRACT = ("sequence", "iterable", "collection", "container", "mapping", "mutable", "abstractset", "number", "any")
 # Integers are floats (PEP 484).

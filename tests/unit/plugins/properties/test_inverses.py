@@ -1,8 +1,8 @@
 """Inverse functions of one module."""
 
 from greenloop.core.records.spec import Region
+from greenloop.plugins.function_calls import signature
 from greenloop.plugins.properties.inverses import find_inverse
-from greenloop.specs.properties import signature
 
 PAIR = 'def encode(s: str) -> str:\n    return s\n\n\ndef decode(s: str) -> str:\n    """Undo."""\n    ...\n'
 
@@ -16,6 +16,6 @@ def test_the_written_function_of_a_pair_is_called_first():
 
 
 def signature_values(head):
-    from greenloop.specs.properties import value_strategies
+    from greenloop.plugins.function_calls import value_strategies
 
     return value_strategies.build_strategies(head, PAIR, "m", {})

@@ -1,8 +1,8 @@
 """A property as a test: drawn values, one call, a message that names both."""
 
 from function_headers import read_header
+from greenloop.plugins.function_calls.value_strategies import build_strategies
 from greenloop.plugins.properties.property_tests import Property, build_check
-from greenloop.specs.properties.value_strategies import build_strategies
 
 SORT = "def sort(xs: list[int]) -> list[int]: ...\n"
 

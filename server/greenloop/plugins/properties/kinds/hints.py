@@ -13,11 +13,11 @@ from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.ports import Tools
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Region, Spec
+from greenloop.plugins.function_calls import signature, value_kinds
+from greenloop.plugins.function_calls.signature import FunctionHeader
+from greenloop.plugins.function_calls.value_kinds import ValueKind
 from greenloop.plugins.properties import type_hints
 from greenloop.project import sources
-from greenloop.specs.properties import signature, value_kinds
-from greenloop.specs.properties.signature import FunctionHeader
-from greenloop.specs.properties.value_kinds import ValueKind
 
 KIND = "hint"
 PROVENANCE = Provenance.HINT

@@ -15,14 +15,14 @@ from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.ports import Tools
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Region, Spec
+from greenloop.plugins.function_calls import signature, value_kinds, value_strategies
+from greenloop.plugins.function_calls.signature import FunctionHeader
+from greenloop.plugins.function_calls.value_kinds import ValueKind
+from greenloop.plugins.function_calls.value_strategies import ParameterStrategy
 from greenloop.plugins.properties import library, property_tests
 from greenloop.plugins.properties.library import PropertyContext
 from greenloop.plugins.properties.property_tests import Property
 from greenloop.project import sources
-from greenloop.specs.properties import signature, value_kinds, value_strategies
-from greenloop.specs.properties.signature import FunctionHeader
-from greenloop.specs.properties.value_kinds import ValueKind
-from greenloop.specs.properties.value_strategies import ParameterStrategy
 from greenloop_sandbox import Execution, TestRun, case_results, collected_cases, forged
 from greenloop_sandbox.report.cases import collect_errors, describe_end
 

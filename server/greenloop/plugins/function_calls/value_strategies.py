@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from greenloop.core.docstrings.literals import literal_value
-from greenloop.specs.properties import signature, value_kinds
-from greenloop.specs.properties.signature import FunctionHeader, Parameter
-from greenloop.specs.properties.value_kinds import ValueKind
+from greenloop.plugins.function_calls import signature, value_kinds
+from greenloop.plugins.function_calls.signature import FunctionHeader, Parameter
+from greenloop.plugins.function_calls.value_kinds import ValueKind
 
 ITEMS = 8  # of a container
 FEW = 3  # below zero, for what is called like a count

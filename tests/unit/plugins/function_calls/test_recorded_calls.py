@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from greenloop.specs.properties import recorded_calls, same_results
+from greenloop.plugins.function_calls import recorded_calls, same_results
 
 CODE = '''\
 import functools

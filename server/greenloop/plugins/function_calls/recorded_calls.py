@@ -16,7 +16,7 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-from greenloop.specs.properties.same_results import (
+from greenloop.plugins.function_calls.same_results import (
     SKIPPED,
     TOO_MUCH,
     describe,

@@ -3,7 +3,7 @@
 import pytest
 
 from function_headers import read_header
-from greenloop.specs.properties import value_strategies
+from greenloop.plugins.function_calls import value_strategies
 
 
 def strategies(text: str, name: str = "f") -> dict[str, str]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from greenloop.specs.properties import same_results
+from greenloop.plugins.function_calls import same_results
 
 
 class Point:

@@ -1,1 +1,0 @@
-"""Property tests: the properties of a function and the values they are tested with."""
