@@ -30,9 +30,7 @@ async def choose(kind: str, make: Make, report_status: ReportStatus) -> Sandbox:
     """
 
     async def load(each: str) -> Sandbox:
-        sandbox = await _make_tested(each, make, names_kind=kind != AUTO)
-        sandbox.report_status = report_status
-        return sandbox
+        return await _make_tested(each, make, report_status, names_kind=kind != AUTO)
 
     return await _first(kind, report_status, load)
 
@@ -43,8 +41,7 @@ async def open_first(
     """Opens the back end of this kind, as `choose` does; the caller releases the session to the pool."""
 
     async def open_kind(each: str) -> tuple[Sandbox, Session]:
-        sandbox = await _make_tested(each, make, names_kind=kind != AUTO)
-        sandbox.report_status = report_status
+        sandbox = await _make_tested(each, make, report_status, names_kind=kind != AUTO)
         report_status(f"opening the sandbox ({each})")
         return sandbox, await pool.open(sandbox, spec)
 
@@ -57,7 +54,7 @@ async def find_other(make: Make, failed_kind: str) -> str:
         if kind == failed_kind:
             continue
         try:
-            await _make_tested(kind, make, names_kind=False)
+            await _make_tested(kind, make, lambda _text: None, names_kind=False)
         except GreenloopError:
             continue
         return kind
@@ -86,8 +83,9 @@ async def _first(kind: str, report_status: ReportStatus, attempt: Callable[[str]
     )
 
 
-async def _make_tested(kind: str, make: Make, *, names_kind: bool) -> Sandbox:
+async def _make_tested(kind: str, make: Make, report_status: ReportStatus, *, names_kind: bool) -> Sandbox:
     sandbox = make(kind)
+    sandbox.report_status = report_status
     probe = await sandbox.probe()
     if not probe.ok:
         raise CannotVerifyError(f"{kind}: {probe.detail}" if names_kind else probe.detail, remedy=probe.remedy)

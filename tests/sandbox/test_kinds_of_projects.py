@@ -16,6 +16,7 @@ pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
 WRONG, RIGHT = "def double(n):\n    return n + 2\n", "def double(n):\n    return n * 2\n"
 TEST = "from m import double\n\n\ndef test_it():\n    assert double(4) == 8\n    assert double(-1) == -2\n"
+SIBLINGS = "[pytest]\npythonpath = src ../b/src\n"
 # name: files, the target, the file that changes
 KINDS = {
     "examples of a text file": (
@@ -31,6 +32,22 @@ KINDS = {
         {"pytest.ini": "[pytest]\npythonpath = code\n", "code/m.py": WRONG, "tests/test_m.py": TEST},
         "tests/test_m.py",
         "code/m.py",
+    ),
+    "a sibling in a workspace": (
+        {"pyproject.toml": "", "a/pytest.ini": SIBLINGS, "a/tests/test_m.py": TEST, "b/src/m.py": WRONG},
+        "a/tests/test_m.py",
+        "b/src/m.py",
+    ),
+    "siblings that import each other": (
+        {
+            "pyproject.toml": "",
+            "a/pytest.ini": SIBLINGS,
+            "a/src/times.py": "import m\n\nTWO = 2\n\n\ndef twice(n):\n    return m.double(n)\n",
+            "a/tests/test_m.py": TEST.replace("from m import double", "from times import twice as double"),
+            "b/src/m.py": "import times\n\n\ndef double(n):\n    return n + times.TWO\n",
+        },
+        "a/tests/test_m.py",
+        "b/src/m.py",
     ),
 }
 
@@ -167,7 +184,7 @@ async def test_the_function_is_found_and_the_result_verified(name, refine_projec
     files, target, changed = KINDS[name]
     outcome = await refine_project(files, target)
     assert outcome.verified is Verified.VERIFIED, outcome.message
-    assert outcome.after == {changed: RIGHT}
+    assert outcome.after == {changed: files[changed].replace("n + ", "n * ")}
 
 
 @pytest.fixture(scope="session")

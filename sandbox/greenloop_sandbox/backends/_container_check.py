@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from pathlib import Path
 
@@ -10,7 +9,8 @@ from greenloop_sandbox.backends._container import NAME, ContainerSession
 from greenloop_sandbox.backends._supervisor import SupervisorError
 from greenloop_sandbox.container.connection import ContainerError
 from greenloop_sandbox.container.engine import Engine
-from greenloop_sandbox.records import Environment, Execution, Limits, SandboxSpec, TestRun
+from greenloop_sandbox.loading import own_environment
+from greenloop_sandbox.records import Execution, Limits, SandboxSpec, TestRun
 from greenloop_sandbox.report.cases import case_results
 from greenloop_sandbox.selftest_cache import recall, remember
 
@@ -81,15 +81,7 @@ def try_sandbox(engine: Engine, image: str, limits: Limits, runtime: str = "") -
     with tempfile.TemporaryDirectory(prefix="greenloop-selftest-") as folder:
         root = Path(folder).resolve()
         (root / FILE).write_text(ISOLATION_TESTS, encoding="utf-8")
-        environment = Environment(
-            executable=Path(sys.executable),
-            prefix=Path(sys.prefix),
-            base=Path(sys.base_prefix),
-            version=sys.version_info[:2],
-            source="self-test",
-            has_pytest=True,
-        )
-        place = SandboxSpec(root=root, environment=environment, limits=limits)
+        place = SandboxSpec(root=root, environment=own_environment(), limits=limits)
         session = ContainerSession(engine=engine, spec=place, image=image, runtime=runtime)
         try:
             return find_problem(session.run_once(TestRun(selectors=(FILE,), seconds=30.0)))

@@ -139,6 +139,12 @@ def _isolation_arguments(
 
 
 def _variable_arguments(spec: SandboxSpec, hash_seed: int) -> Iterator[str]:
+    for name, value in variables(spec, hash_seed).items():
+        yield from ("--setenv", name, value)
+
+
+def variables(spec: SandboxSpec, hash_seed: int) -> dict[str, str]:
+    """The environment variables of tests."""
     environment = spec.environment
     values = {
         "PATH": f"{environment.executable.parent}:{environment.prefix / 'bin'}:{SYSTEM_PATH}",
@@ -154,8 +160,7 @@ def _variable_arguments(spec: SandboxSpec, hash_seed: int) -> Iterator[str]:
     }
     if environment.prefix != environment.base:
         values["VIRTUAL_ENV"] = str(environment.prefix)
-    for name, value in {**values, **spec.variables}.items():
-        yield from ("--setenv", name, value)
+    return {**values, **spec.variables}
 
 
 def _root_arguments(identity: Identity, *, disk: int, network: bool) -> Iterator[Argument]:

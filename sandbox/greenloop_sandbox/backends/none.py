@@ -138,16 +138,6 @@ def _is_special(path: str) -> bool:
 
 
 def _variables(place: SandboxSpec, run: TestRun, scratch: Path) -> dict[str, str]:
-    environment = place.environment
-    values = {
-        "PATH": f"{environment.executable.parent}:{environment.prefix / 'bin'}:{_mounts.SYSTEM_PATH}",
-        "HOME": str(scratch),
-        "TMPDIR": str(scratch),
-        bundled_hypothesis.PATH_VARIABLE: str(scratch.parent / bundled_hypothesis.NAME),
-        "LANG": "C.UTF-8",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONNOUSERSITE": "1",
-        "PYTHONHASHSEED": str(run.hash_seed % 4294967296),
-        **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
-    }
-    return {**values, **place.variables}
+    hypothesis = str(scratch.parent / bundled_hypothesis.NAME)
+    own = {"HOME": str(scratch), "TMPDIR": str(scratch), bundled_hypothesis.PATH_VARIABLE: hypothesis}
+    return {**_mounts.variables(place, run.hash_seed), **own, **place.variables}

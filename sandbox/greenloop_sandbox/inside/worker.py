@@ -78,6 +78,16 @@ def enter_workspace(root, scratch, environ):
     entries = [root, *(entry for entry in environ.get("PYTHONPATH", "").split(os.pathsep) if entry)]
     if sys.path[: len(entries)] != entries:
         sys.path[:0] = entries
+    if _find_plain not in sys.path_hooks:
+        sys.path_hooks.insert(0, _find_plain)
+
+
+def _find_plain(entry):
+    """A hook for imports: code from `a/../b` has a file name without `..`, by which traces know the workspace's."""
+    path = os.path.normpath(entry)
+    if os.pardir not in entry.split(os.sep) or not os.path.exists(path) or not os.path.samefile(path, entry):
+        raise ImportError
+    return sys.path_hooks[-1](path)
 
 
 def reopen_streams():
