@@ -11,7 +11,8 @@ from greenloop_sandbox.records import Execution, Probe, SandboxSpec, TestRun
 class Session(Protocol):
     """An open sandbox. `run` never raises because of a candidate; cancelling it kills the candidate's process tree.
 
-    `warm` prepares the first run in advance, `pause` stops using the machine until the next run; neither raises.
+    `warm` prepares the first run in advance, `pause` stops using the machine until the next run; neither raises. A back
+    end that keeps nothing between runs inherits them.
     """
 
     @property
@@ -19,11 +20,14 @@ class Session(Protocol):
 
     async def run(self, run: TestRun) -> Execution: ...
 
-    async def warm(self) -> None: ...
+    async def warm(self) -> None:
+        return
 
-    async def pause(self) -> None: ...
+    async def pause(self) -> None:
+        return
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        return
 
 
 class Sandbox(Protocol):

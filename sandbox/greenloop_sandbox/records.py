@@ -69,6 +69,7 @@ class SandboxSpec:
     network: bool = False
     variables: Mapping[str, str] = field(default_factory=dict)
     services: tuple[Service, ...] = ()
+    start: str = ""  # the folder below the root in which pytest starts
 
 
 def is_shown(path: str, patterns: Sequence[str]) -> bool:

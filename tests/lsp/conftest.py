@@ -322,6 +322,7 @@ def project(tmp_path, files):
     root = tmp_path / "w s#ü"
     root.mkdir()
     for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
     return root
 

@@ -11,6 +11,7 @@ import pytest
 from greenloop.core.records.outcome import Verified
 from greenloop.engine import refine
 from greenloop.project import configuration
+from greenloop.project.workspace import find_root
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
@@ -285,6 +286,27 @@ async def test_slow_tests_of_a_project_with_xdist_are_proven(refine_project, pac
     files |= {"test_m.py": TEST, "test_a.py": slow, "test_b.py": slow}
     outcome = await refine_project(files, "test_m.py", interpreter=packages)
     assert outcome.verified is Verified.VERIFIED, outcome.message
+
+
+async def test_a_member_whose_siblings_are_installed(refine_project, tmp_path):
+    """From the member's own folder: its settings and its working folder, and the code of the other member."""
+    packages = tmp_path / "w" / "packages"
+    venv = tmp_path / "w" / ".venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
+    site = next(venv.glob("lib/python*/site-packages"))
+    (site / "b.pth").write_text(f"{packages / 'b' / 'src'}\n")
+    files = {
+        "uv.lock": "",
+        "packages/a/pyproject.toml": "[tool.uv.sources]\nb = { workspace = true }\n",
+        "packages/a/numbers.txt": "4 -1",
+        "packages/a/test_m.py": "from m import double\n\n\ndef test_it():\n"
+        "    assert [double(int(n)) for n in open('numbers.txt').read().split()] == [8, -2]\n",
+        "packages/b/src/m.py": WRONG,
+    }
+    outcome = await refine_project(files, "packages/a/test_m.py", interpreter=str(venv))
+    assert find_root(packages / "a") == tmp_path / "w"
+    assert outcome.verified is Verified.VERIFIED, outcome.message
+    assert outcome.after == {"packages/b/src/m.py": RIGHT}
 
 
 async def test_sources_that_are_not_installed_are_not_written_again(refine_project):

@@ -163,7 +163,7 @@ class FakeEngine:
     async def find_others(self, _root, *, settings) -> str:
         return self.others
 
-    async def list_failing_tests(self, root, *, settings, report_status=lambda _text: None) -> list[str]:
+    async def list_failing_tests(self, root, folder, *, settings, report_status=lambda _text: None) -> list[str]:
         return self.red
 
 

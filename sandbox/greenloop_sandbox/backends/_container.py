@@ -195,6 +195,7 @@ class ContainerSession(WarmSession):
             trial=trial,
             session=self.warmup.session_allowed,
             environ=_environ(connection),
+            start=self.spec.start,
         )
         reply = connection.ask(request, PREPARE_SECONDS)
         if reply["kind"] != "prepared":

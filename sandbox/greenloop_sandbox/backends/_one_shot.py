@@ -12,12 +12,13 @@ from greenloop_sandbox.backends import _identity, _masking, _mounts, _seccomp, _
 from greenloop_sandbox.backends._bwrap_binary import Binary, kernel_version
 from greenloop_sandbox.backends._launch import open_arguments, staged_command, staged_writable
 from greenloop_sandbox.errors import CannotVerifyError
+from greenloop_sandbox.ports import Session
 from greenloop_sandbox.records import Execution, SandboxSpec, TestRun
 
 _NAME = "bubblewrap"
 
 
-class OneShotSession:
+class OneShotSession(Session):
     """An open sandbox for one workspace. Every run has a fresh sandbox, so runs may overlap in time."""
 
     def __init__(self, spec: SandboxSpec, binary: Binary, identity: _identity.Identity) -> None:
@@ -59,12 +60,6 @@ class OneShotSession:
                 os.close(fd)
             if supervisor is not None:
                 await asyncio.shield(self._end(supervisor))
-
-    async def warm(self) -> None:
-        """Does nothing: each run builds its own sandbox."""
-
-    async def pause(self) -> None:
-        """Does nothing: between runs no process exists."""
 
     async def close(self) -> None:
         """Ends runs that are still going; nothing is left on the host."""

@@ -236,6 +236,7 @@ class ResidentSession(WarmSession):
             rewritten=self.warmup.rewritten,
             trial=trial,
             session=self.warmup.session_allowed,
+            start=self._spec.start,
         )
         reply = await instance.supervisor.ask(request, "prepared", PREPARE_SECONDS)
         instance.has_session = bool(reply["session"])
@@ -250,7 +251,7 @@ def _stamp(spec: SandboxSpec) -> Stamp:
     """Identifies the state an instance was built from: the folder itself, installed packages, configuration."""
     root = os.stat(spec.root)  # noqa: PTH116 - one call among many
     libraries = sorted(spec.environment.prefix.glob("lib*/python*/*-packages"))
-    files = [spec.root / name for name in CONFIGURATION]
+    files = [spec.root / folder / name for folder in dict.fromkeys(("", spec.start)) for name in CONFIGURATION]
     return ((root.st_dev, root.st_ino), tuple(map(_file_times, libraries)), tuple(map(_file_times, files)))
 
 

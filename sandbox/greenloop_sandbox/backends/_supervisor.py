@@ -185,6 +185,7 @@ def run_request(
             **vars(spec.limits),
             **vars(run),
             "root": root or str(spec.root),
+            "start": spec.start,
             "watch": list(map(astuple, run.watch)),
             "statements": list(map(astuple, run.statements)),
             "profile": profile,

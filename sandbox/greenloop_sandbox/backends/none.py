@@ -20,7 +20,7 @@ from pathlib import Path
 from greenloop_sandbox import bundled_hypothesis, payload
 from greenloop_sandbox.backends import _masking, _mounts, _services, _supervisor
 from greenloop_sandbox.errors import CannotVerifyError
-from greenloop_sandbox.ports import SelectionSettings
+from greenloop_sandbox.ports import SelectionSettings, Session
 from greenloop_sandbox.records import Execution, Probe, SandboxSpec, TestRun
 
 log = logging.getLogger(__name__)
@@ -63,13 +63,12 @@ class NoIsolation:
         return NoIsolationSession(spec)
 
 
-class NoIsolationSession:
+class NoIsolationSession(Session):
     """Runs in a fresh copy of the workspace each time."""
 
     def __init__(self, spec: SandboxSpec) -> None:
         self._place = spec
         self._search = _masking.FolderScanner(spec.root, spec.masked, spec.environment.prefix)
-        self._running: set[asyncio.Task[Execution]] = set()
 
     @property
     def name(self) -> str:
@@ -92,15 +91,6 @@ class NoIsolationSession:
             return Execution(broken=str(error))
         finally:
             await asyncio.shield(asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True))
-
-    async def warm(self) -> None:
-        """Does nothing: each run makes its own copy."""
-
-    async def pause(self) -> None:
-        """Does nothing: between runs no process exists."""
-
-    async def close(self) -> None:
-        """Does nothing: nothing outlives a run."""
 
     async def _run_supervised(self, run: TestRun, root: Path, scratch: Path) -> Execution:
         environment = self._place.environment

@@ -7,9 +7,9 @@ import re
 _DJANGO_SETTINGS = re.compile(r"""["']DJANGO_SETTINGS_MODULE["']\s*,\s*["']([\w.]+)["']""")
 
 
-def pytest_arguments(root, scratch):
+def pytest_arguments(root, scratch, start=""):
     """Options that keep the project's configuration but undo whatever would reach outside or run tests elsewhere."""
-    configuration = _configuration_text(root)
+    configuration = _configuration_text(os.path.join(root, start))
     args = [
         "--rootdir=" + root,
         "--continue-on-collection-errors",

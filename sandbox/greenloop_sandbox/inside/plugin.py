@@ -72,9 +72,11 @@ def run_pytest(request, report, key, scratch, sign, siblings, session=None, mark
         plugins.append(django)
     if marks is not None:
         plugins.append(siblings["call_costs"].plugin(marks, request["passes"], request["profile"] is not None))
+    if request["start"]:
+        node_ids = [os.path.join(root, each) for each in node_ids]
     if session is not None:
         return session.run(node_ids, plugins, session_reporter)
-    options = siblings["options"].pytest_arguments(root, scratch)
+    options = siblings["options"].pytest_arguments(root, scratch, request["start"])
     if request["inspect"] is not None:
         options.append("-vv")  # pytest cuts no difference of two values then
     return int(pytest.main([*(["--collect-only"] if request["collect"] else []), *options, *node_ids], plugins=plugins))

@@ -142,14 +142,15 @@ _RUN = {
     "files": {}, "without": (), "baseline": False, "apart": None, "trace": False, "watch": (), "statements": (),
     "profile": None, "inspect": None, "collect": False, "only": (), "passes": 0, "case_seconds": 0.0, "session": False,
     "wall": None, "filters": b"", "uid": None, "count_processes": False, "watch_disk": False, "scratch": "/tmp",
-    "environ": {},
+    "environ": {}, "start": "",
 }  # fmt: skip
 
 
 def run_request(key, **fields):
     """Makes the request to run tests once. Raises `ProtocolError` for a path that could leave the workspace.
 
-    `key` (bytes) signs the report; `root` is the absolute path of the workspace inside the sandbox.
+    `key` (bytes) signs the report; `root` is the absolute path of the workspace inside the sandbox, `start` the folder
+    in it where pytest starts.
     `selectors` are pytest node ids, or `doctest:REL/PATH.py::QUALNAME` (QUALNAME empty: the module's docstring).
     `memory`, `disk`, `output` in bytes; `processes` counts processes and threads.
     The fields that a `TestRun` of the host has mean the same here; `watch`, `statements` and the lines of `profile` are
@@ -183,7 +184,7 @@ def write_request(root, files, executable=(), folders=()):
     }
 
 
-def prepare_request(root, modules, *, rewritten=(), trial, session, scratch="/tmp", environ=None):
+def prepare_request(root, modules, *, rewritten=(), trial, session, scratch="/tmp", environ=None, start=""):
     """Makes the request to import packages and open a pytest session, before the runs that use them.
 
     `trial`: a forked process tries the packages first, and only slow and harmless ones are imported.
@@ -198,6 +199,7 @@ def prepare_request(root, modules, *, rewritten=(), trial, session, scratch="/tm
         "session": bool(session),
         "scratch": scratch,
         "environ": dict(environ or {}),
+        "start": start,
     }
 
 

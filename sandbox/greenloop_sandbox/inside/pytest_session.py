@@ -27,10 +27,11 @@ def prepare(request, siblings):
         return None, "pytest %s was never tried with it" % pytest.__version__
     root, scratch = request["root"], siblings["worker"].scratch_folder(request["scratch"])
     descriptors_before, path = _open_descriptors(), list(sys.path)
-    siblings["worker"].enter_workspace(root, scratch, request["environ"])
+    siblings["worker"].enter_workspace(os.path.join(root, request["start"]), scratch, request["environ"])
     siblings["worker"].reopen_streams()
     try:
-        session = PreparedSession(os.path.realpath(root), scratch, siblings)
+        arguments = siblings["options"].pytest_arguments(os.path.realpath(root), scratch, request["start"])
+        session = PreparedSession(arguments)
         session.path = list(sys.path)
     except BaseException as error:  # pytest reports many problems by raising
         return None, "%s: %s" % (type(error).__name__, str(error)[:300])
@@ -46,7 +47,7 @@ class PreparedSession:
 
     path = ()
 
-    def __init__(self, root, scratch, siblings):
+    def __init__(self, arguments):
         from _pytest.config import PytestPluginManager, _prepareconfig
 
         self._deferred = deferred = []
@@ -57,7 +58,7 @@ class PreparedSession:
 
         PytestPluginManager._set_initial_conftests = defer
         try:
-            self.config = config = _prepareconfig(siblings["options"].pytest_arguments(root, scratch))
+            self.config = config = _prepareconfig(arguments)
         finally:
             PytestPluginManager._set_initial_conftests = self._load_conftests
         if len(deferred) != 1 or not config.args:

@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-from greenloop.project.workspace import check_root, find_root
+from greenloop.project.workspace import check_root, find_root, widen

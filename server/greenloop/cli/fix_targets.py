@@ -10,6 +10,7 @@ import itertools
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from greenloop.api import events_json, testing
@@ -61,7 +62,8 @@ def _fix_failing_tests(job: FixJob) -> int:
             nonlocal others
             if since is None:
                 listed = testing.list_failing_tests
-                failing = await listed(job.root, settings=job.settings, report_status=view.report_status)
+                inside = job.root if job.arguments.root else Path.cwd()
+                failing = await listed(job.root, inside, settings=job.settings, report_status=view.report_status)
                 if not failing:
                     others = await testing.find_others(job.root, settings=job.settings)
                 return failing, ""

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from greenloop.core.errors import SandboxBrokenError
-from greenloop.project import hidden, sandbox_selection
+from greenloop.project import hidden, sandbox_selection, workspace
 from greenloop.project.environment import interpreters
 from greenloop.project.services import find_services
 from greenloop.project.settings import Settings
@@ -92,5 +92,6 @@ async def build_sandbox_spec(
         | {name: os.environ[name] for name in settings.sandbox.env if name in os.environ}
         | dict(variables or {}),
         services=services,
+        start=workspace.find_start(root, interpreters.common_folder(tests)),
     )
     return replace(place, limits=sandbox_selection.clamp_limits(place.limits, report_status))

@@ -75,12 +75,8 @@ KINDS = {
 }
 INSTALLED = ("postgres", "redis", "mysql")  # the others run from images only
 _ALSO = {
-    "postgis": "postgres",
-    "pgvector": "postgres",
-    "timescaledb": "postgres",
-    "valkey": "redis",
-    "mariadb": "mysql",
-}
+    "postgis": "postgres", "pgvector": "postgres", "timescaledb": "postgres", "valkey": "redis", "mariadb": "mysql",
+}  # fmt: skip
 PARTS = {
     "host": "HOST|HOSTNAME|SERVER|ADDR|ADDRESS",
     "port": "PORT",

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from greenloop.core.errors import UsageError
 from greenloop.project import sources
+from greenloop.project.environment.environment_hints import folders_around
 from greenloop.project.environment.interpreters import find_environment as find_environment  # noqa: PLC0414 - part of the interface
 from greenloop.project.sources import is_trusted as is_trusted  # noqa: PLC0414
 from greenloop.project.sources import module_name as module_name  # noqa: PLC0414
@@ -23,11 +24,33 @@ Import = tuple[str, tuple[str, ...], int]  # of `sources.find_imports`: module, 
 FindImports = Callable[[str, str], Sequence[Import]]
 
 _MARKS = ("pyproject.toml", "pytest.ini", ".pytest.ini", "setup.cfg", "tox.ini", "setup.py", "manage.py", ".git")
+# Code of other members, in settings: a source of uv, or a folder outside of the project.
+_OTHERS = re.compile(r"""\bworkspace\s*=\s*true\b|["'](\.\./[^"']*)["']""")
+
+
+def widen(root: Path) -> Path:
+    """The repository or uv workspace around a member that imports from other members, else the folder itself."""
+    around = [root, *folders_around(root)][-1]
+    return around if not _is_too_broad(around) and _imports_from_others(root) else root
+
+
+def _imports_from_others(member: Path) -> bool:
+    text = (sources.read_text(member, "pyproject.toml") or "") + repr(sources.pytest_option(member, "pythonpath"))
+    return any(not each[1] or (member / each[1]).is_dir() for each in _OTHERS.finditer(text))
+
+
+def find_start(root: Path, tests: PurePosixPath) -> str:
+    """The folder below the root in which pytest starts for these tests: that of a member which `widen` is for."""
+    for each in (tests, *tests.parents):
+        if any((root / each / mark).exists() for mark in _MARKS):
+            return str(each) if widen(root / each) != root / each else ""
+    return ""
 
 
 def find_root(start: Path) -> Path:
     """The nearest folder upwards with a project file (pyproject.toml, pytest.ini, .git, ...), else the start's own.
 
+    It is that of the whole workspace where this project imports from other members.
     Raises `UsageError` if that is `/` or the home folder: tests can read everything in the workspace.
     """
     start = Path(os.path.abspath(start))  # noqa: PTH100 - links stay: the user's own spelling is shown and compared
@@ -37,7 +60,7 @@ def find_root(start: Path) -> Path:
     for candidate in (folder, *folder.parents):
         # A marker in the home folder (dotfiles under git) does not make all of it a project.
         if not _is_too_broad(candidate) and any((candidate / mark).exists() for mark in _MARKS):
-            return candidate
+            return widen(candidate)
     return check_root(folder)
 
 

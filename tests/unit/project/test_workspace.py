@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -18,6 +18,30 @@ def test_the_nearest_mark_upward_is_the_root(tmp_path, mark):
     write_files(tmp_path, {mark: "", "a/b/m.py": ""})
     assert workspace.find_root(tmp_path / "a" / "b") == tmp_path
     assert workspace.find_root(tmp_path / "a" / "b" / "m.py") == tmp_path
+
+
+MEMBERS = [
+    {"pyproject.toml": '[tool.pytest.ini_options]\npythonpath = ["src", "../b/src"]\n'},
+    {"pytest.ini": "[pytest]\npythonpath = src ../b/src\n"},
+    {"pyproject.toml": "[tool.uv.sources]\nb = { workspace = true }\n"},
+    {"pyproject.toml": '[tool.poetry.dependencies]\nb = { path = "../b", develop = true }\n'},
+]
+
+
+@pytest.mark.parametrize("mark", [".git/HEAD", "uv.lock"])
+@pytest.mark.parametrize("settings", MEMBERS)
+def test_a_member_that_imports_from_others_belongs_to_the_workspace(tmp_path, mark, settings):
+    member = {f"packages/a/{name}": text for name, text in settings.items()}
+    write_files(tmp_path, {mark: "", "packages/b/src/b.py": "", "packages/a/tests/test_a.py": "", **member})
+    assert workspace.find_root(tmp_path / "packages/a/tests/test_a.py") == tmp_path
+    assert workspace.find_start(tmp_path, PurePosixPath("packages/a/tests")) == "packages/a"
+    assert workspace.find_start(tmp_path, PurePosixPath("packages/b")) == ""
+
+
+@pytest.mark.parametrize("readme", ["", "readme = '../README.md'"])
+def test_a_member_that_stands_alone_is_a_workspace_of_its_own(tmp_path, readme):
+    write_files(tmp_path, {".git/HEAD": "", "README.md": "", "packages/a/pyproject.toml": f"[project]\n{readme}\n"})
+    assert workspace.find_root(tmp_path / "packages/a") == tmp_path / "packages/a"
 
 
 def test_without_a_mark_the_start_is_the_root(tmp_path, monkeypatch):

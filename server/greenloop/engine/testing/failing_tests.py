@@ -6,7 +6,7 @@ It must not know which of them is fixed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.engine.sandbox_spec import ignore_status
@@ -18,21 +18,23 @@ from greenloop.project.settings import Settings
 from greenloop.project.sources import file_patterns, find_imports, find_module, read_text
 from greenloop.project.sources import list_test_files as find_test_files
 from greenloop.project.test_naming import read_names
+from greenloop.project.workspace import find_start
 from greenloop_sandbox.report.cases import CollectError
 
 
 async def list_failing_tests(
-    root: Path, *, settings: Settings, report_status: Callable[[str], None] = ignore_status
+    root: Path, folder: Path, *, settings: Settings, report_status: Callable[[str], None] = ignore_status
 ) -> list[str]:
-    """Runs the suite in the sandbox, unchanged; returns the node ids that fail, in order, and last the test files that
-    code under test keeps pytest from importing.
+    """Runs the suite, or that of the workspace's member with this folder, in the sandbox, unchanged; returns the node
+    ids that fail, in order, and last the test files that code under test keeps pytest from importing.
 
     Raises `CannotVerifyError` where none fails and pytest cannot import or run all tests, and `UsageError` where it
     finds no test at all.
     """
     try:
         async with heartbeat(report_status) as beating:
-            report = await run_tests(root, settings=settings, report_status=beating.report)
+            member = find_start(root, PurePosixPath(folder.relative_to(root)))
+            report = await run_tests(root, [member] if member else [], settings=settings, report_status=beating.report)
     except CannotVerifyError as error:
         raise _with_files_to_write(error, root) from error
     failing = [result.id for result in report.results if result.outcome in {"failed", "error"}]

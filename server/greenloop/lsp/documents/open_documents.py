@@ -16,6 +16,7 @@ from urllib.parse import unquote
 from lsprotocol import types as lsp
 from pygls.workspace import TextDocument, Workspace
 
+from greenloop.api.workspace import widen
 from greenloop.core.text.uris import uri_from_path
 from greenloop.lsp.connection.convert import line_range, relative_range
 from greenloop.lsp.documents.composite import CompositeFile, Composites
@@ -271,7 +272,7 @@ class Documents(Workspace, ChangeSignal):
         """The workspace folders, or the root of a client without folders; the longest first."""
         if self._roots is None:
             uris = [folder.uri for folder in self.folders.values()] or ([self._root_uri] if self._root_uri else [])
-            paths = [path for uri in uris if (path := path_of(uri)) is not None]
+            paths = {widen(path) for uri in uris if (path := path_of(uri)) is not None}
             self._roots = sorted(paths, key=lambda path: len(path.parts), reverse=True)
         return self._roots
 

@@ -19,6 +19,7 @@ from greenloop.core.text.encoding import read_or_empty
 
 _WINDOWS = os.name == "nt"
 HERE = PurePosixPath()  # the root itself
+WHOLE = (".git", "uv.lock")  # are in the folder of all members
 
 
 def environment_hints(
@@ -36,7 +37,7 @@ def environment_hints(
         yield root / named, "uv"
     if active_environment := environ.get("VIRTUAL_ENV"):
         yield Path(active_environment), "VIRTUAL_ENV"
-    for folder in _enclosing(root):  # of a uv workspace and its like, for all members
+    for folder in folders_around(root):  # of a uv workspace and its like, for all members
         yield from ((each, f"{name} of {folder.name}") for each, name in _virtual(folder))
     if (pdm_python := _first_line(root / ".pdm-python")) and Path(pdm_python).is_absolute():
         yield Path(pdm_python).parent.parent, "PDM"
@@ -61,10 +62,10 @@ def _virtual(folder: Path) -> Iterator[tuple[Path, str]]:
     yield folder / "venv", "venv"
 
 
-def _enclosing(root: Path) -> Iterator[Path]:
-    """The folders around this one, up to the repository's; none where it is not in a repository."""
+def folders_around(root: Path) -> Iterator[Path]:
+    """The folders around this one, up to that of the repository or of uv's lock file; none outside of these."""
     folders = [root, *root.parents]
-    end = next((place for place, folder in enumerate(folders) if (folder / ".git").exists()), 0)
+    end = next((place for place, folder in enumerate(folders) if any((folder / mark).exists() for mark in WHOLE)), 0)
     yield from folders[1 : end + 1]
 
 

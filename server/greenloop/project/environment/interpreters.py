@@ -48,7 +48,7 @@ def find_environment(
 
     Raises `CannotVerifyError` if there is none, if the chosen one is broken, or if it is older than Python 3.9.
     """
-    chosen = _find(root, settings, os.environ if environ is None else environ, _member(tests))
+    chosen = _find(root, settings, os.environ if environ is None else environ, common_folder(tests))
     if chosen.version < OLDEST:
         raise CannotVerifyError(
             f"{chosen.executable} is Python %d.%d; greenloop runs tests with Python 3.9 or newer." % chosen.version,
@@ -99,9 +99,10 @@ def _packages(environment: Environment) -> dict[str, str]:
     return dict(each.stem.split("-", 1) for each in files if each.suffix == ".dist-info" and "-" in each.stem)
 
 
-def _member(tests: Sequence[str]) -> PurePosixPath:
+def common_folder(tests: Sequence[str]) -> PurePosixPath:
     """The folder below which all of these tests are."""
-    folders = [PurePosixPath(test.partition("::")[0]).parent for test in tests]
+    paths = [PurePosixPath(test.partition("::")[0]) for test in tests]
+    folders = [path.parent if path.suffix else path for path in paths]
     if not folders or any(folder.is_absolute() or ".." in folder.parts for folder in folders):
         return HERE
     return PurePosixPath(os.path.commonpath(folders) or ".")

@@ -79,7 +79,7 @@ class Turn:
         call = updates.start("Run the tests", kind="execute", status="in_progress")
         try:
             failing = await testing.list_failing_tests(
-                self.root, settings=settings, report_status=lambda text: updates.change(call, text)
+                self.root, self.root, settings=settings, report_status=lambda text: updates.change(call, text)
             )
         except BaseException:
             updates.change(call, status="failed")
