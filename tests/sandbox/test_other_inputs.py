@@ -130,3 +130,37 @@ def test_verify_says_it_too(tmp_path, bare_python, capsys, monkeypatch):
     found = json.loads(capsys.readouterr().out)
     assert found["state"] == "tampered"
     assert found["tampered"][0]["reason"].startswith("m.py:2: area answers the inputs of its tests alone")
+
+
+STUB = """def double(text: str) -> str:
+    \"\"\"Writes every letter twice.
+
+    >>> double("ab")
+    'aabb'
+    >>> double("xyz")
+    'xxyyzz'
+    \"\"\"
+    raise NotImplementedError
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "said"),
+    [
+        ('return {"ab": "aabb", "xyz": "xxyyzz"}.get(text.strip(), "")', 1, "double answers the inputs of its tests"),
+        ('return "".join(each * 2 for each in text)', 0, "2/2 doctests pass"),
+    ],
+    ids=["by heart", "by a rule"],
+)
+def test_examples_of_a_docstring_are_inputs_as_well(tmp_path, bare_python, capsys, monkeypatch, body, code, said):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.py").write_text(STUB)
+    answer = f"```python\n{STUB.replace('raise NotImplementedError', body)}```"
+    (tmp_path / "answers.jsonl").write_text(json.dumps(answer))
+    words = ["fix", "m.py::double", "--preset", "plain", "--attempts", "1", "--model", "scripted:answers.jsonl"]
+    words += ["--set", f"interpreter={bare_python}", "--set", "sandbox.kind=bubblewrap", "--apply"]
+    assert main([*words, "--strength"]) == code
+    printed = capsys.readouterr().out
+    assert said in printed
+    if code == 0:
+        assert "one-token changes" in printed

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from greenloop.core.python.ast_source import UNPARSABLE, parse_module_strictly
 from greenloop.core.records.problem import Approach
@@ -79,10 +79,20 @@ def _name(case: Case) -> str:
 
 
 def fit_selectors(ids: Sequence[str]) -> tuple[str, ...]:
-    """The ids themselves, or their files when there are too many for one command line."""
-    if len(ids) <= MOST_SELECTORS:
-        return tuple(ids)
-    return tuple(dict.fromkeys(case.split("::", 1)[0] for case in ids))
+    """The cases' own selectors, or their files' when there are too many for one command line."""
+    return selectors_of_files(ids) if len(ids) > MOST_SELECTORS else tuple(dict.fromkeys(map(selector_of, ids)))
+
+
+def selector_of(case: str) -> str:
+    """The selector that runs a case: its id; of an example, which needs those before it, `doctest:PATH::QUALNAME`."""
+    docstring, mark, _number = case.rpartition("::doctest-")
+    return f"doctest:{docstring}" if mark else case
+
+
+def selectors_of_files(ids: Iterable[str]) -> tuple[str, ...]:
+    """The selectors of the cases' test files; an example of a docstring is selected by its docstring."""
+    selectors = map(selector_of, ids)
+    return tuple(dict.fromkeys(each if each.startswith("doctest:") else each.partition("::")[0] for each in selectors))
 
 
 # -- names of test functions ------------------------------------------------------------------------------------------

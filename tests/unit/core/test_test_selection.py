@@ -78,6 +78,9 @@ def test_every_case_is_selected_and_many_of_them_by_their_files():
     ids = [f"test_{'ab'[number % 2]}.py::test_{number}" for number in range(MOST_SELECTORS + 1)]
     assert fit_selectors(ids[:-1]) == tuple(ids[:-1])
     assert fit_selectors(ids) == ("test_a.py", "test_b.py")
+    examples = [f"m.py::f::doctest-{number}" for number in range(MOST_SELECTORS)]
+    assert fit_selectors([*examples, "t.py::a"]) == ("doctest:m.py::f", "t.py")
+    assert fit_selectors(examples) == ("doctest:m.py::f",)
 
 
 def test_tests_with_one_caller_are_spoken_for_by_the_two_nearest():

@@ -6,13 +6,13 @@ know any of them, nor where candidates come from.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from greenloop.core import entry_points
 from greenloop.core.records.outcome import Difference, Noticed
 from greenloop.core.records.verdict import Verdict
-from greenloop.core.test_selection import fit_selectors
+from greenloop.core.test_selection import fit_selectors, selectors_of_files
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.core.verification_inputs import VerificationInputs
 from greenloop.verdict.beyond_tests import mutation_testing
@@ -90,15 +90,9 @@ async def measure_noticed(passed: Pass, least: float) -> Noticed | None:
     parts = find_changed_parts(own, changed)
     if not least or not parts or passed.verdict.seconds > MUTANT_SECONDS:
         return None
-    run = replace(inputs.test_run(passed.files), selectors=_with_siblings(passed.selectors))
+    run = replace(inputs.test_run(passed.files), selectors=selectors_of_files(passed.selectors))
     lines = {path: changed_lines(with_plain_ends(own[path]), with_plain_ends(text)) for path, text in changed.items()}
     found = await mutation_testing.measure(
         inputs, passed.session, run, changed, parts, lines=lines, seconds=MUTANT_SECONDS, most=MOST_MUTANTS
     )
     return replace(found, least=least)
-
-
-def _with_siblings(selectors: Sequence[str]) -> tuple[str, ...]:
-    """The whole files of tests, whose other tests may notice a change as well."""
-    files = (each if each.startswith("doctest:") else each.partition("::")[0] for each in selectors)
-    return tuple(dict.fromkeys(files))

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.core.test_selection import MOST_SELECTORS, fit_selectors
+from greenloop.core.test_selection import MOST_SELECTORS, fit_selectors, selector_of, selectors_of_files
 from greenloop.core.verification_inputs import VerificationInputs, check_sandbox
 from greenloop_sandbox import CaseResult, Session, TestRun, case_results, collected_cases, forged
 from greenloop_sandbox.report.cases import collect_errors
@@ -32,8 +32,7 @@ async def vanished(inputs: VerificationInputs, session: Session, cases: Sequence
 
     Their ids hold the time of a run, an address or the like. None where that cannot be told.
     """
-    paths = tuple(dict.fromkeys(case.partition("::")[0] for case in cases))
-    run = TestRun(selectors=paths, collect=True, seconds=inputs.suite_seconds)
+    run = TestRun(selectors=selectors_of_files(cases), collect=True, seconds=inputs.suite_seconds)
     execution = await session.run(own_run(inputs, run))
     check_sandbox(execution)
     collected = {case.id for case in collected_cases(execution)}
@@ -54,7 +53,7 @@ async def run_alone(
     """Runs at most `MOST_ALONE` of these cases, each alone with the user's own code; `missing` where it did not end."""
     found = {}
     for case in cases[:MOST_ALONE]:
-        run = TestRun(selectors=(case,), seconds=inputs.limits.seconds, hash_seed=hash_seed)
+        run = TestRun(selectors=(selector_of(case),), seconds=inputs.limits.seconds, hash_seed=hash_seed)
         execution = await session.run(own_run(inputs, run))
         check_sandbox(execution)
         results = {} if forged(execution) else {result.id: result for result in case_results(execution)}
@@ -75,8 +74,7 @@ def own_run(inputs: VerificationInputs, run: TestRun) -> TestRun:
 
 def select_tolerantly(run: TestRun, cases: Collection[str]) -> TestRun:
     """As `select`, but where one of these cases or files is not there, pytest runs the others."""
-    paths = dict.fromkeys(case.partition("::")[0] for case in cases)
-    return replace(run, selectors=tuple(paths), only=tuple(cases))
+    return replace(run, selectors=selectors_of_files(cases), only=tuple(cases))
 
 
 def select(run: TestRun, cases: Collection[str]) -> TestRun:
