@@ -30,13 +30,16 @@ STATES = "states"  # of arguments, and of files: the tests see them as the code 
 WITHOUT: Mapping[str, Boundary] = {CONSTANTS: {"constants": False}, CHANGES: {"in_place": False}}
 TIMES = 3  # of the usual limit: every call crosses between two processes
 ALL = "all"  # everything that the code hands over is wrong
+MOST_ENDS = 3  # of runs with wrong values, by cases that do not end
 UNKNOWN = "Missing"
 # Failures of code that hangs or ends the process; it is not run again.
 ENDED = frozenset({"Timeout", "Killed", "Crash", "MemoryLimit", "ProcessLimit", UNKNOWN})
 
 OWN_PASSES = "it also passes with your own code put back"
 WRONG_PASSES = "it also passes with a wrong value in place"
+WRONG_ENDS = "its run ends with a wrong value in place"
 ITSELF = "an assertion compares the code with what the code itself has changed"
+UNSEEN = "a wrong value keeps an assertion from running"
 FAILS = "apart it fails with "
 UNSTABLE = "it passed apart once, then failed"
 NOT_ENDED = "its run apart did not end"
@@ -104,8 +107,9 @@ async def prove(
     for boundary in BOUNDARIES:
         at_this = {case: rests_on for case, (where, rests_on) in passes.items() if where == boundary}
         for kind in KINDS:
-            for case in await runs.passing_wrongly(boundary, kind, [case for case in at_this if kind in at_this[case]]):
-                unproven.setdefault(case, f"{WRONG_PASSES} of {at_this[case][kind][0]}")
+            asked = [case for case in at_this if kind in at_this[case]]
+            for case, what in (await runs.unproven_by_wrong(boundary, kind, asked)).items():
+                unproven.setdefault(case, f"{what} of {at_this[case][kind][0]}")
         if at_this:
             again, right = await runs.failing_again(boundary, [*at_this])
             unproven.update({case: UNSTABLE for case in again if case not in unproven})
@@ -207,20 +211,35 @@ class _Runs:
         users = {case.id for case in self.inputs.problem.spec.cases if case.provenance is Provenance.USER}
         return select(run, cases) if users.issuperset(cases) else replace(run, only=tuple(cases))
 
-    async def passing_wrongly(self, boundary: Boundary, kind: str, cases: Sequence[str]) -> list[str]:
-        """The cases that pass although they were given wrong ones of this kind, and not without any of it."""
-        if not cases:
-            return []
-        passing: list[str] = []
+    async def run_wrongly(self, cases: Sequence[str], boundary: Boundary, wrong: str) -> _Found:
+        """Runs the cases with wrong values of this kind; one that ends the run does not spare those after it."""
+        found = await self.run(cases, boundary, wrong=wrong, operands=True)
+        records, failures = dict(found.records), dict(found.failures)
+        for _ in range(MOST_ENDS):
+            left = [case for case in cases if case not in records][1:]
+            if not found.has_hung or not left:
+                break
+            found = await self.run(left, boundary, wrong=wrong, operands=True)
+            records |= found.records
+            failures |= found.failures
+        return replace(found, records=records, failures=failures)
+
+    async def unproven_by_wrong(self, boundary: Boundary, kind: str, cases: Sequence[str]) -> dict[str, str]:
+        """The cases that do not fail because of wrong values of this kind, and why that proves nothing.
+
+        They pass, and not without any of it; or the code, which may have noticed the value, has ended its process.
+        """
+        why: dict[str, str] = {}
         # A tolerance of the code may be too large, and a limit too small.
         for sign in "+-" if kind == CONSTANTS else ("",):
-            left = [case for case in cases if case not in passing]
-            found = await self.run(left, boundary, wrong=kind + sign, operands=True) if left else None
-            passing += [case for case in left if found and _passes_wrongly(found, case)]
+            if left := [case for case in cases if case not in why]:
+                found = await self.run_wrongly(left, boundary, kind + sign)
+                why |= {case: reason for case in left if (reason := _why_no_failure(found, case))}
+        passing = [case for case in why if why[case] == WRONG_PASSES]
         if passing and kind in WITHOUT:  # a constant or a change that the test does not look at
             without = await self.run(passing, {**boundary, **WITHOUT[kind]})
-            passing = [case for case in passing if without.failures.get(case, NOT_ENDED)]
-        return passing
+            return {case: why[case] for case in why if case not in passing or without.failures.get(case, NOT_ENDED)}
+        return why
 
     async def failing_again(self, boundary: Boundary, cases: Sequence[str]) -> tuple[list[str], _Found]:
         """The cases that fail when they run apart once more, with another hash seed of the code; and that run."""
@@ -232,18 +251,22 @@ class _Runs:
     ) -> Mapping[str, str]:
         """The cases with an assertion whose both sides follow the code: what is expected is not the test's own.
 
-        Of those that are not `mixed` all their assertions are of this kind.
+        Of those that are not `mixed` all their assertions are of this kind. An assertion that a wrong value keeps from
+        running may be of this kind as well: code that notices the value can end the test before it.
         """
-        wrong = await self.run(cases, boundary, wrong=ALL, operands=True)
+        wrong = await self.run_wrongly(cases, boundary, ALL)
         reasons: dict[str, str] = {}
-        for case in wrong.records.keys() & set(cases):
-            was, now = _sides(right, case), _sides(wrong, case)
+        for case in cases:
+            was, now = _sides(right, case), _sides(wrong, case) if case in wrong.records else {}
             places = [place for place in now if place in was]
             both = [
                 place for place in places if all(old != new for old, new in zip(was[place], now[place], strict=True))
             ]
+            left = sorted({line for line, _ in was}.difference(line for line, _ in places))
             if both and (case in mixed or both == places):
                 reasons[case] = f"{ITSELF} (line {both[0][0]})"
+            elif left and (case in mixed or not places):
+                reasons[case] = f"{UNSEEN} (line {left[0]})"
         return reasons
 
     async def passing_with_own_code(self, cases: Sequence[str]) -> list[str]:
@@ -268,8 +291,9 @@ class _Runs:
         if not passing:
             return ""
         neutral = await self.run(passing, BOUNDARIES[-1], lines=True)
-        for case in passing:
-            ran = [{(str(path), line) for path, line in found.records[case]["ran"]} for found in (aware, neutral)]
+        for case in [case for case in passing if neutral.failures.get(case)]:
+            records = [found.records.get(case, {"ran": ()}) for found in (aware, neutral)]
+            ran = [{(str(path), line) for path, line in record["ran"]} for record in records]
             for path, line in sorted(ran[0] ^ ran[1] or ran[0]):
                 own, lines = (self.own.texts.get(path) or "").splitlines(), self.files.get(path, "").splitlines()
                 if line <= len(lines) and lines[line - 1] not in own:
@@ -290,9 +314,13 @@ def _sides(found: _Found, case: str) -> Mapping[tuple[int, int], tuple[str, str]
     return {(line, time): (left, right) for line, time, left, right in found.records[case]["sides"]}
 
 
-def _passes_wrongly(found: _Found, case: str) -> bool:
-    record = found.records.get(case, {"false": 1, "suspicious": False})
-    return found.failures.get(case, NOT_ENDED) == "" and (not record["false"] or record["suspicious"])
+def _why_no_failure(found: _Found, case: str) -> str:
+    """Returns why a run with wrong values proves nothing; "" for a case that fails because of them."""
+    record = found.records.get(case)
+    if record is None or (record["unfit"] and not record["suspicious"]):
+        return WRONG_ENDS
+    is_pass = found.failures.get(case, NOT_ENDED) == "" and (not record["false"] or record["suspicious"])
+    return WRONG_PASSES if is_pass else ""
 
 
 def _failures(execution: Execution) -> Mapping[str, str]:

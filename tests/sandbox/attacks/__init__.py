@@ -8,6 +8,7 @@ from . import (
     apart_files,
     apart_lent,
     apart_modules,
+    apart_noticing,
     apart_state,
     apart_tasks,
     cpu,
@@ -71,6 +72,7 @@ _APART = (
     apart_modules,
     apart_files,
     apart_ends,
+    apart_noticing,
     apart_tasks,
 )
 FORGERIES: tuple[Forgery, ...] = tuple(forgery for family in _APART for forgery in family.FORGERIES)

@@ -143,17 +143,25 @@ async def test_a_pass_that_needs_changes_in_place_and_does_not_look_at_them_is_n
 
 
 @pytest.mark.parametrize(
-    ("right", "wrong", "line"),
+    ("right", "wrong", "reason"),
     [
-        ([[3, 0, "a", "b"]], [[3, 0, "x", "y"]], 3),
-        ([[3, 0, "a", "b"]], [[3, 0, "x", "b"]], 0),
-        ([[3, 0, "a", "b"]], [], 0),
-        ([[3, 0, "a", "b"], [3, 1, "c", "d"]], [[3, 0, "x", "b"], [3, 1, "y", "z"]], 3),
+        (
+            [[3, 0, "a", "b"]],
+            [[3, 0, "x", "y"]],
+            "an assertion compares the code with what the code itself has changed",
+        ),
+        ([[3, 0, "a", "b"]], [[3, 0, "x", "b"]], ""),
+        ([[3, 0, "a", "b"]], [], "a wrong value keeps an assertion from running"),
+        (
+            [[3, 0, "a", "b"], [3, 1, "c", "d"]],
+            [[3, 0, "x", "b"], [3, 1, "y", "z"]],
+            "an assertion compares the code with what the code itself has changed",
+        ),
     ],
     ids=["both sides follow the code", "one is the test's own", "it was not reached", "the second time"],
 )
 @pytest.mark.parametrize("rests_on", [CHANGES, ["states", "the file out.txt"]], ids=["changes", "states"])
-async def test_an_assertion_compares_the_code_with_something_of_the_test(right, wrong, line, rests_on):
+async def test_an_assertion_compares_the_code_with_something_of_the_test(right, wrong, reason, rests_on):
     answers = {
         "apart": ran_apart(rests_on=[rests_on]),
         "apart wrong changes": ran_apart(FAILED, rests_on=[rests_on]),
@@ -162,8 +170,14 @@ async def test_an_assertion_compares_the_code_with_something_of_the_test(right, 
     }
     evidence, kinds = await proofs_of(answers)
     assert kinds[-1] == "apart wrong all"
-    reason = f"an assertion compares the code with what the code itself has changed (line {line})"
-    assert evidence.unproven == ({TARGET: reason} if line else {})
+    assert evidence.unproven == ({TARGET: f"{reason} (line 3)"} if reason else {})
+
+
+@pytest.mark.parametrize("ended", [execution({}), ran_apart(FAILED, unfit="the other process is gone")])
+async def test_code_that_ends_its_process_among_wrong_values_has_not_failed_because_of_them(ended):
+    evidence, _ = await proofs_of({**CHANGED_IN_PLACE, "apart in_place wrong changes": ended})
+    reason = "its run ends with a wrong value in place of arguments that are changed in place"
+    assert (evidence.proofs, evidence.unproven) == ({}, {TARGET: reason})
 
 
 @pytest.mark.parametrize("noticed", [{"false": 1}, {"false": 1, "suspicious": True}], ids=["noticed", "an object lies"])
@@ -270,6 +284,13 @@ async def test_a_run_apart_that_hangs_is_not_tried_at_further_boundaries():
     assert list(evidence.unproven) == [TARGET]
 
 
+async def test_code_that_passes_where_it_does_not_see_its_tests_either_is_no_tampering():
+    fails = dict.fromkeys(["apart", "apart in_place", "apart in_place outer"], ran_apart(FAILED))
+    play = Play(answering({**fails, **dict.fromkeys((NEUTRAL, AWARE), ran_apart(ran=[["m.py", 2]]))}))
+    verdict, evidence = await accepted(play, run_state())
+    assert (verdict.status, evidence.proofs) == (Status.PASSED, {})
+
+
 NEUTRAL, AWARE = "apart in_place outer lines", "apart in_place outer lines aware"
 
 
@@ -329,7 +350,8 @@ async def test_each_case_is_proven_at_its_own_boundary():
         kind = kind_of(run)
         outcomes = {case: PASSED for case in ids if case in run.selectors or run.selectors == ("test_m.py",)}
         if kind in ("own", "apart in_place wrong changes"):
-            return execution(dict.fromkeys(outcomes, FAILED))
+            failed = (apart(ids[1], rests_on=[CHANGES]),) if run.apart else ()
+            return execution(dict.fromkeys(outcomes, FAILED), more=failed)
         if not run.apart:
             return execution(outcomes)
         records = (apart(ids[0]), apart(ids[1], rests_on=[CHANGES]), apart(ids[2], unfit="a Liar"))

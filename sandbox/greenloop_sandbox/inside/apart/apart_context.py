@@ -18,6 +18,7 @@ from apart_encoder import Encoder
 from apart_rules import CannotCross
 
 PLAIN = (int, str, bool, float, type(None), bytes)
+DIGITS = range(1, 1001)  # how many a decimal may have
 
 
 def changed_globals(peer, rebound, base):
@@ -69,7 +70,7 @@ def decimal_context():
 def set_decimal_context(precision, rounding):
     """Raises `CannotCross` for what is no context."""
     decimal = importlib.import_module("decimal")
-    if type(precision) is not int or not 0 < precision <= 1000 or getattr(decimal, str(rounding), "") != rounding:
+    if type(precision) is not int or precision not in DIGITS or getattr(decimal, str(rounding), "") != rounding:
         raise CannotCross("a context of decimals")
     decimal.getcontext().prec, decimal.getcontext().rounding = precision, rounding
 

@@ -9,7 +9,7 @@ import types
 import warnings
 import weakref
 
-from apart_context import PLAIN, changed_globals, decimal_context, set_decimal_context
+from apart_context import DIGITS, PLAIN, changed_globals, decimal_context, set_decimal_context
 from apart_decoder import Decoder
 from apart_rules import FUNCTIONS, NEVER, CannotCross, module_of
 
@@ -168,7 +168,7 @@ class JudgeContext:
                 self._warn(peer, str(text), category, str(path), int(line))
         if "decimal" in message and peer.takes_change("the context of decimals"):
             precision, rounding = message["decimal"]
-            set_decimal_context(max(1, peer.changed_value(precision)), rounding)
+            set_decimal_context(max(1, min(peer.changed_value(precision), DIGITS[-1])), rounding)
         known = {(module, name) for module, names in self._rebound for name in names}
         for (module, name), encoded in message.get("globals", ()):
             if (module, name) in known and module in sys.modules:
