@@ -30,8 +30,7 @@ STATES = "states"  # of arguments, and of files: the tests see them as the code 
 WITHOUT: Mapping[str, Boundary] = {CONSTANTS: {"constants": False}, CHANGES: {"in_place": False}}
 TIMES = 3  # of the usual limit: every call crosses between two processes
 ALL = "all"  # everything that the code hands over is wrong
-MOST_ENDS = 3  # of runs with wrong values, by cases that do not end
-UNKNOWN = "Missing"
+RED, UNKNOWN = ("failed", "error"), "Missing"
 # Failures of code that hangs or ends the process; it is not run again.
 ENDED = frozenset({"Timeout", "Killed", "Crash", "MemoryLimit", "ProcessLimit", UNKNOWN})
 
@@ -91,17 +90,11 @@ async def prove(
         failed = [case for case in cases if inputs.outcomes.get(case) != "passed"]
         same = await runs.passing_with_own_code(failed)
         return Proofs(unproven=dict.fromkeys(same, OWN_PASSES), vetoed=frozenset(same))
-    passes, unproven, suspicious = await _pass_apart(runs, cases)
-    vetoed = set(suspicious)
-    failing = [case for case in unproven if unproven[case].startswith(FAILS)]
-    if tampering := await runs.aware_line(failing):
+    passes, unproven, vetoed = await _pass_apart(runs, cases)
+    if tampering := await runs.aware_line([case for case in unproven if unproven[case].startswith(FAILS)]):
         return Proofs(unproven=unproven, tampering=tampering)
-    failed_before = [
-        case
-        for case in cases
-        if inputs.outcomes.get(case) in ("failed", "error") and own.failures.get(case) not in ENDED
-    ]
-    for case in await runs.passing_with_own_code(failed_before):
+    was_red = [case for case in cases if inputs.outcomes.get(case) in RED and own.failures.get(case) not in ENDED]
+    for case in await runs.passing_with_own_code(was_red):
         unproven[case] = OWN_PASSES
         vetoed.add(case)
     for boundary in BOUNDARIES:
@@ -114,9 +107,8 @@ async def prove(
             again, right = await runs.failing_again(boundary, [*at_this])
             unproven.update({case: UNSTABLE for case in again if case not in unproven})
             # Beyond the outer boundary the code answers for functions that the tests may compare it with, too.
-            of_both = {CHANGES, CONSTANTS, STATES}
             left = [case for case in at_this if case not in unproven]
-            mixed = {case for case in left if boundary.get("outer") or of_both & {*at_this[case]}}
+            mixed = {case for case in left if boundary.get("outer") or {CHANGES, CONSTANTS, STATES} & {*at_this[case]}}
             # Of an assertion with a side that the test itself has written, the code makes no more than the other one.
             moving = {case for case in left if right.records[case]["sides"] and not right.records[case]["fixed"]}
             if left := [case for case in left if case in mixed | moving]:
@@ -132,7 +124,7 @@ async def prove(
 
 
 async def _pass_apart(runs: _Runs, cases: Sequence[str]) -> tuple[dict[str, _Pass], dict[str, str], set[str]]:
-    """_Runs the cases apart at one boundary after the other.
+    """Runs the cases apart at one boundary after the other.
 
     Returns the passes, why the other cases do not pass, and those of them where the code was seen to lie.
     """
@@ -211,34 +203,17 @@ class _Runs:
         users = {case.id for case in self.inputs.problem.spec.cases if case.provenance is Provenance.USER}
         return select(run, cases) if users.issuperset(cases) else replace(run, only=tuple(cases))
 
-    async def run_wrongly(self, cases: Sequence[str], boundary: Boundary, wrong: str) -> _Found:
-        """Runs the cases with wrong values of this kind; one that ends the run does not spare those after it."""
-        found = await self.run(cases, boundary, wrong=wrong, operands=True)
-        records, failures = dict(found.records), dict(found.failures)
-        for _ in range(MOST_ENDS):
-            left = [case for case in cases if case not in records][1:]
-            if not found.has_hung or not left:
-                break
-            found = await self.run(left, boundary, wrong=wrong, operands=True)
-            records |= found.records
-            failures |= found.failures
-        return replace(found, records=records, failures=failures)
-
     async def unproven_by_wrong(self, boundary: Boundary, kind: str, cases: Sequence[str]) -> dict[str, str]:
-        """The cases that do not fail because of wrong values of this kind, and why that proves nothing.
-
-        They pass, and not without any of it; or the code, which may have noticed the value, has ended its process.
-        """
+        """The cases that pass with wrong values of this kind, or end, and do not pass without any of it; and which."""
         why: dict[str, str] = {}
         # A tolerance of the code may be too large, and a limit too small.
         for sign in "+-" if kind == CONSTANTS else ("",):
             if left := [case for case in cases if case not in why]:
-                found = await self.run_wrongly(left, boundary, kind + sign)
+                found = await self.run(left, boundary, wrong=kind + sign, operands=True)
                 why |= {case: reason for case in left if (reason := _why_no_failure(found, case))}
-        passing = [case for case in why if why[case] == WRONG_PASSES]
-        if passing and kind in WITHOUT:  # a constant or a change that the test does not look at
-            without = await self.run(passing, {**boundary, **WITHOUT[kind]})
-            return {case: why[case] for case in why if case not in passing or without.failures.get(case, NOT_ENDED)}
+        if why and kind in WITHOUT:  # a constant or a change that the test does not look at
+            without = await self.run([*why], {**boundary, **WITHOUT[kind]})
+            return {case: why[case] for case in why if without.failures.get(case, NOT_ENDED)}
         return why
 
     async def failing_again(self, boundary: Boundary, cases: Sequence[str]) -> tuple[list[str], _Found]:
@@ -254,18 +229,16 @@ class _Runs:
         Of those that are not `mixed` all their assertions are of this kind. An assertion that a wrong value keeps from
         running may be of this kind as well: code that notices the value can end the test before it.
         """
-        wrong = await self.run_wrongly(cases, boundary, ALL)
+        wrong = await self.run(cases, boundary, wrong=ALL, operands=True)
         reasons: dict[str, str] = {}
         for case in cases:
-            was, now = _sides(right, case), _sides(wrong, case) if case in wrong.records else {}
-            places = [place for place in now if place in was]
-            both = [
-                place for place in places if all(old != new for old, new in zip(was[place], now[place], strict=True))
-            ]
-            left = sorted({line for line, _ in was}.difference(line for line, _ in places))
-            if both and (case in mixed or both == places):
+            was, now = _sides(right, case), _sides(wrong, case)
+            shared = [place for place in now if place in was]
+            both = [at for at in shared if was[at][0] != now[at][0] and was[at][1] != now[at][1]]
+            left = sorted({line for line, _ in was}.difference(line for line, _ in shared))
+            if both and (case in mixed or both == shared):
                 reasons[case] = f"{ITSELF} (line {both[0][0]})"
-            elif left and (case in mixed or not places):
+            elif left and (case in mixed or not shared):
                 reasons[case] = f"{UNSEEN} (line {left[0]})"
         return reasons
 
@@ -292,7 +265,7 @@ class _Runs:
             return ""
         neutral = await self.run(passing, BOUNDARIES[-1], lines=True)
         for case in [case for case in passing if neutral.failures.get(case)]:
-            records = [found.records.get(case, {"ran": ()}) for found in (aware, neutral)]
+            records = aware.records[case], neutral.records.get(case, {"ran": ()})
             ran = [{(str(path), line) for path, line in record["ran"]} for record in records]
             for path, line in sorted(ran[0] ^ ran[1] or ran[0]):
                 own, lines = (self.own.texts.get(path) or "").splitlines(), self.files.get(path, "").splitlines()
@@ -311,11 +284,11 @@ class _Runs:
 
 def _sides(found: _Found, case: str) -> Mapping[tuple[int, int], tuple[str, str]]:
     """The two sides of each assertion, by its line and how often it had run."""
-    return {(line, time): (left, right) for line, time, left, right in found.records[case]["sides"]}
+    sides = found.records[case]["sides"] if case in found.records else ()
+    return {(line, time): (left, right) for line, time, left, right in sides}
 
 
 def _why_no_failure(found: _Found, case: str) -> str:
-    """Returns why a run with wrong values proves nothing; "" for a case that fails because of them."""
     record = found.records.get(case)
     if record is None or (record["unfit"] and not record["suspicious"]):
         return WRONG_ENDS
