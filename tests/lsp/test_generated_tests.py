@@ -6,7 +6,7 @@ import pytest
 
 from greenloop.core.records.spec import Region
 from greenloop.core.text.uris import path_from_uri
-from greenloop.specs import stored_tests
+from greenloop.plugins.written_tests import stored_tests
 
 from .conftest import EVERYTHING, FILES, without
 

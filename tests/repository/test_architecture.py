@@ -26,23 +26,16 @@ HOUSE = Path(__file__).resolve().parents[2]
 SOURCES = (HOUSE / "server", HOUSE / "sandbox", HOUSE / "lab")
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, SOURCES)), "PYTHONUTF8": "1"}
 
-PROTOCOL = ("greenloop.lsp", "greenloop.plugins.agents", "greenloop.plugins.notebooks", "greenloop.plugins.test_runs")
+PROTOCOL = (
+    "greenloop.lsp",
+    *(f"greenloop.plugins.{name}" for name in ("agents", "notebooks", "test_runs", "written_tests")),
+)
 # What an outer package may be imported by: a module, or everything below a package.
 IMPORTERS = {
     "litellm": ("greenloop.models.chat.through_litellm",),
     "docker": ("greenloop_sandbox.backends.docker",),
-    "pygls": (
-        "greenloop.lsp",
-        "greenloop.plugins.agents",
-        "greenloop.plugins.notebooks",
-        "greenloop.plugins.test_runs",
-    ),
-    "lsprotocol": (
-        "greenloop.lsp",
-        "greenloop.plugins.agents",
-        "greenloop.plugins.notebooks",
-        "greenloop.plugins.test_runs",
-    ),
+    "pygls": PROTOCOL,
+    "lsprotocol": PROTOCOL,
     "optuna": ("greenloop_lab.bench.tuning.optuna_sampler",),
     "xllamacpp": ("greenloop.plugins.embedded",),
     "rich": ("greenloop.cli",),

@@ -81,7 +81,7 @@ class SimulatedRun:
                 snapshot=SimpleNamespace(root=Path()),
                 session=None,
                 place=SimpleNamespace(network=False),
-                say=None,
+                report_status=None,
                 aim=None,
                 prepared=None,
                 deadline=Deadline(),

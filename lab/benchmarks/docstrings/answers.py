@@ -25,10 +25,10 @@ from greenloop.core.text.tokens import estimate_tokens
 from greenloop.drafting.prompt import assemble
 from greenloop.plugins.embedded.providers import local
 from greenloop.plugins.function_calls import signature
+from greenloop.plugins.written_tests.kinds import designer
+from greenloop.plugins.written_tests.stub_view import build_stub_view
 from greenloop.project import templates
 from greenloop.project.settings import Settings
-from greenloop.specs.kinds import designer
-from greenloop.specs.kinds._stub_view import build_stub_view
 from greenloop_lab.specs.kinds import stated_properties
 
 CONTEXT = ("source", "examples")

@@ -24,9 +24,9 @@ from greenloop.core.records.spec import Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates.checks.gate import check
 from greenloop.engine.loop.candidate_runs import read_answer
+from greenloop.plugins.written_tests.kinds import designer
+from greenloop.plugins.written_tests.stub_view import build_stub_view
 from greenloop.project import sources
-from greenloop.specs.kinds import designer
-from greenloop.specs.kinds._stub_view import build_stub_view
 from greenloop_lab.bench.mutation.ast_edits import Source, apply_edits
 from greenloop_lab.bench.mutation.operators import all_edits
 from greenloop_lab.specs.kinds import stated_properties

@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from greenloop.core import registry
 from greenloop.core.ports import NoUser, Tools
 from greenloop.core.python.ast_source import find_definitions, parse_module_strictly
 from greenloop.core.python.stubs import is_unwritten
@@ -23,7 +24,6 @@ from greenloop.core.records.spec import Region, Spec
 from greenloop.core.text.diff import split_lines
 from greenloop.project.settings import Settings
 from greenloop.project.sources import read_text
-from greenloop.specs.kinds import designer
 from greenloop.verdict.beyond_tests.changed_functions import find_changed_functions
 from greenloop_lab.bench.hidden_tests import Judge, open_session
 from greenloop_lab.bench.mutation.ast_edits import Source, apply_edits
@@ -169,7 +169,8 @@ async def _design(task: Task, region: Region, text: str, root: Path, session: Se
     problem = Problem(root=root, spec=Spec(), regions=(region,), originals=texts, files={**task.files, **texts})
     run: Any = None  # the designer runs nothing
     tools = Tools(ask=ask, run=run, session=session, user=NoUser(), rng=random.Random(SEED))  # noqa: S311
-    return await designer.collect(problem, tools)
+    spec: Spec = await registry.load_part("specs", "designer").collect(problem, tools)
+    return spec
 
 
 async def _passes(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.records.spec import Case, Provenance
-from greenloop.specs.trust import consensus
+from greenloop.plugins.written_tests.trust import consensus
 from greenloop_lab.specs.trust import sets
 
 sys.path.insert(0, str(Path(__file__).parents[2]))

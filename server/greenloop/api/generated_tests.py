@@ -1,17 +1,22 @@
-"""The tests that are made from docstrings: where the user edits them, and what the user decided about them."""
+"""The tests that are made from docstrings: where the user edits them, and what the user struck out of them.
+
+Without the plugin that makes them there are none.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from greenloop.core.records.spec import Region, Spec
-from greenloop.project import sources
-from greenloop.specs import stored_tests
-from greenloop.specs.edited_tests import stored_path
-from greenloop.specs.stored_tests import StoredTests, load, struck_lines
+from greenloop.core.generated_tests import find_generator
 
 
-def store(root: Path, region: Region, text: str, spec: Spec) -> Path:
-    """Stores a run's generated tests for a function of this text, unless they are stored; returns their file."""
-    stored = stored_tests.load(root, region, text)
-    return stored_tests.save(stored, spec, sources.import_name_in_tests(region.path, root)).path
+def has_stored(root: Path, path: str, qualname: str) -> bool:
+    """Are tests of this function stored?"""
+    generator = find_generator()
+    return generator is not None and generator.stored_path(root, path, qualname).exists()
+
+
+def struck_lines(root: Path, path: str, qualname: str) -> tuple[str, ...]:
+    """The lines that show what the user struck out, without checking whether the function changed."""
+    generator = find_generator()
+    return generator.struck_lines(root, path, qualname) if generator is not None else ()

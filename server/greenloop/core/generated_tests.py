@@ -2,6 +2,9 @@
 
 The file exists in the sandbox only, in the folder of the module that it tests, and imports it as doctests do.
 A check must not contain anything from a candidate.
+
+Who asks for such tests is a plugin: an entry point of the group `greenloop.generated_tests` names a module with
+`async complete(problem, parts, tools, report_status, first_answer) -> Spec`, `Voting`, `stored_path`, `struck_lines`.
 """
 
 from __future__ import annotations
@@ -11,7 +14,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import Any
 
+from greenloop.core import entry_points
 from greenloop.core.python.ast_source import UNPARSABLE, parse_module
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 
@@ -41,6 +46,11 @@ class Equation:
     call: str
     expected: str = ""
     raises: str = ""
+
+
+def find_generator() -> Any:
+    """The plugin that generates tests from docstrings, None where it is not installed."""
+    return next(iter(entry_points.load_all(entry_points.GENERATED_TESTS)), None)
 
 
 def build_test_file(region: Region, module: str, kind: str, checks: Sequence[Check]) -> Spec:

@@ -21,7 +21,6 @@ PACKAGES = {
     "context": "greenloop.drafting.context",
     "feedback": "greenloop.drafting.feedback",
     "search": "greenloop.drafting.search",
-    "trust": "greenloop.specs.trust",
     "models": "greenloop.models.providers",
     "looks": "greenloop.engine.looks",
     "sandboxes": "greenloop_sandbox.backends",

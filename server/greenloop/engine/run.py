@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from greenloop.core import entry_points, registry
 from greenloop.core.budget import EMBEDDED, BudgetExceededError, count_prompt_tokens, estimate_run
@@ -18,6 +19,7 @@ from greenloop.core.compose import compose, region_text
 from greenloop.core.election import WITHOUT_MODEL, elect_nearest
 from greenloop.core.errors import CannotVerifyError, ModelError, SandboxBrokenError, SettingsError
 from greenloop.core.events import Event, Offered, Specified, Started, Tested
+from greenloop.core.generated_tests import find_generator
 from greenloop.core.ports import Model, Tools, User, slots
 from greenloop.core.records.attempt import Attempt, Candidate, Draft, Move
 from greenloop.core.records.model import ChatRequest, Estimate, InfillRequest, ModelKind, PastRun, Reply, Role, Room
@@ -25,11 +27,11 @@ from greenloop.core.records.outcome import Evidence, Outcome, StopReason
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Spec
 from greenloop.core.records.verdict import Status, Verdict
+from greenloop.core.requirements import Trial
 from greenloop.core.run_state import Baseline, RunState
 from greenloop.drafting.candidates.answers.changed_regions import with_file
 from greenloop.drafting.candidates.checks.gate import check
 from greenloop.drafting.search import conversation as conversation_search
-from greenloop.engine import designed_tests
 from greenloop.engine.baseline.related_trace import RelatedTrace, with_related
 from greenloop.engine.conversation.conversation import Conversation
 from greenloop.engine.feedback import Feedback
@@ -39,14 +41,14 @@ from greenloop.engine.history.store import History
 from greenloop.engine.history.unsolved_run import UnsolvedRun
 from greenloop.engine.loop import loop
 from greenloop.engine.loop.candidate_runs import read_answer
-from greenloop.engine.loop.parts import Parts, Rank, keep_order
+from greenloop.engine.loop.parts import Elect, Parts, Rank, keep_order
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.outcome import OutcomeBuilder, build_stopped, stop_reason, with_withdrawn
 from greenloop.engine.presets import Preset
 from greenloop.engine.requirements import Requirements
 from greenloop.engine.run_workspace import RunWorkspace
 from greenloop.engine.sandbox_spec import ignore_status
-from greenloop.engine.specify import build_voting, specify
+from greenloop.engine.specify import specify
 from greenloop.engine.timing import Stopwatch, heartbeat
 from greenloop.localize.context import BaselineContext
 from greenloop.localize.findings import findings_of
@@ -54,7 +56,6 @@ from greenloop.models.providers import none
 from greenloop.project import sandbox_selection
 from greenloop.project.settings import values as setting_values
 from greenloop.project.workspace import importing_tests
-from greenloop.specs.voting import Voting
 from greenloop.verdict.beyond_tests.checks import BeyondTests
 from greenloop.verdict.case_runs import Change, Files, changed_texts
 from greenloop.verdict.verifier import Verifier
@@ -90,7 +91,7 @@ class RefineRun:
     tools: Tools = field(init=False)
     feedback: Feedback = field(init=False)
     verifier: Verifier = field(init=False)
-    voting: Voting | None = None
+    voting: Any = None
     offered: Outcome | None = None
     offer: Callable[[Files, Evidence], None] = lambda _files, _evidence: None
     report_status: Callable[[str], None] = ignore_status
@@ -167,7 +168,7 @@ class RefineRun:
                 self._requirements(),
                 self.preset.specs,
                 lambda spec: emit(Specified(spec=spec)),
-                self._are_weak,
+                self._first_answer,
             )
             self.state.start_from(self.baseline)
         if (aim := self.context.aim) is not None and not self.baseline.has_result:
@@ -202,20 +203,8 @@ class RefineRun:
         places = self.context.settings.prompt.places or (self.preset.places if has_room else 0)
         return replace(problem, exact=self.context.settings.regions == 1, places=places)
 
-    async def _are_weak(self, problem: Problem, designed: Spec) -> bool:
-        """Do designed tests miss most one-token mutants of the run's first answer, if that passes them?"""
-        if not self.context.settings.spec.noticed or not designed.cases:
-            return False
-        self.context.report_status("trying whether the generated tests would notice a small mistake")
-        texts = await self._first_answer(replace(problem, spec=problem.spec + designed))
-        if texts is None:
-            return False
-        inputs = replace(self.verifier.inputs, problem=problem)
-        share = await designed_tests.measure(inputs, self.context.session, designed, texts)
-        return share is not None and share < self.context.settings.spec.noticed
-
-    async def _first_answer(self, problem: Problem) -> Mapping[str, str] | None:
-        """The texts of the drafter's first answer, which becomes the first attempt of the loop; None without one."""
+    async def _first_answer(self, problem: Problem) -> Trial | None:
+        """The drafter's first answer, which becomes the first attempt of the loop; None where it cannot run."""
         await self.calls.drafter()
         problem = self._with_scope(problem)
         await self.calls.gather_context(problem.opened(()), self.tools)
@@ -225,7 +214,9 @@ class RefineRun:
             return None
         attempt = read_answer(problem, 1, FIRST_DRAFT, self.state.attempts, reply).attempt
         texts = compose(problem, attempt.candidate) if attempt.candidate else {}
-        return texts if attempt.candidate and not check(problem, attempt.candidate, texts, parent=None) else None
+        if attempt.candidate is None or check(problem, attempt.candidate, texts, parent=None):
+            return None
+        return Trial(inputs=replace(self.verifier.inputs, problem=problem), files=texts)
 
     def _first_request(self, problem: Problem) -> ChatRequest | InfillRequest:
         """The first full prompt of the run, whether or not it is ever sent."""
@@ -350,16 +341,6 @@ class RefineRun:
 
     def parts(self, emit: Callable[[Event], None]) -> Parts:
         """Builds the functions of the loop; `emit` gets changes of the spec by votes and answers."""
-        samples = len(self.context.settings.ladder.temperatures)
-        self.voting = build_voting(
-            self.context,
-            self.state,
-            emit,
-            trust=self.preset.trust,
-            user=self.user,
-            verify=self.verifier.verify,
-            patience=1 + samples if self.preset.tries_changes else 0,
-        )
         blind = self.preset.blind
         return Parts(
             plan=self._plan,
@@ -372,7 +353,7 @@ class RefineRun:
             model_of=self.calls.model_name,
             count=self.calls.count_tokens,
             again=self.calls.reask,
-            elect=elect_nearest if blind else self.voting.elect,
+            elect=elect_nearest if blind else self._elect(emit),
             prepare=partial(self.calls.gather_context, tools=self.tools),
             stops_copies=not self.preset.corrects_drafts,
             sent=self.calls.sent,
@@ -381,6 +362,28 @@ class RefineRun:
             has_question=lambda: self.conversation.has_question,
             has_answer=lambda: self.conversation.has_answer,
         )
+
+    def _elect(self, emit: Callable[[Event], None]) -> Elect:
+        """The election of the run; where a plugin generates tests, these vote."""
+        patience = 1 + len(self.context.settings.ladder.temperatures) if self.preset.tries_changes else 0
+        if (generator := find_generator()) is None:
+            return partial(elect_nearest, patience=patience)
+
+        def keep_spec(spec: Spec, sentence: str) -> None:
+            self.state.keep_spec(spec)
+            emit(Specified(spec=spec, reason=sentence))
+
+        self.voting = generator.Voting(
+            rule=registry.load_part("trust", self.preset.trust).rule,
+            user=self.user,
+            questions=self.context.settings.ask,
+            verify=self.verifier.verify,
+            keep_spec=keep_spec,
+            report_status=self.context.report_status,
+            patience=patience,
+        )
+        elect: Elect = self.voting.elect
+        return elect
 
     def _converses(self, attempts: Sequence[Attempt]) -> bool:
         """Does the next answer come from a capable model, with which there is a conversation?"""

@@ -243,22 +243,6 @@ class EditorSettings:
     lens: bool = setting(True, "Show code lenses above tests and targets: run, refine, the last result.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class SpecSettings:
-    design: Literal["auto", "always", "never"] = setting(
-        "auto",
-        "Let the model write tests from a docstring: `auto`: for an unimplemented function that none of your tests "
-        "calls; `always`; `never`.",
-    )
-    noticed: float = setting(
-        0.5,
-        "Share of one-token changes to the model's first answer that generated tests should notice; tests "
-        "that notice less are written once more. 0: not measured, which saves up to four seconds.",
-        least=0,
-        most=1,
-    )
-
-
 Rung = Literal["holes", "answer", "more-holes", "another", "second-fillings", "pairs", "inserts", "samples"]
 RUNGS: tuple[str, ...] = get_args(Rung)
 
@@ -346,7 +330,6 @@ class Settings:
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
     suite: SuiteSettings = field(default_factory=SuiteSettings)
     verify: VerifySettings = field(default_factory=VerifySettings)
-    spec: SpecSettings = field(default_factory=SpecSettings)
     ladder: LadderSettings = field(default_factory=LadderSettings)
     prompt: PromptSettings = field(default_factory=PromptSettings)
     answer: AnswerSettings = field(default_factory=AnswerSettings)

@@ -12,16 +12,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from itertools import cycle
 from pathlib import Path
 from string import Template
 
 from greenloop.core import entry_points
+from greenloop.core.records.model import Message
 from greenloop.core.text.similar import closest
 from greenloop.project.settings import user_file
 
 PROMPTS = "drafting/prompts"  # the folder with the presets' prompts and those of feedback
 # Folders of prompts that belong to no preset.
-FOLDERS = {"feedback": f"{PROMPTS}/feedback", "ranker": f"{PROMPTS}/ranker", "specs": "specs/kinds"}
+FOLDERS = {"feedback": f"{PROMPTS}/feedback", "ranker": f"{PROMPTS}/ranker", "specs": f"{PROMPTS}/specs"}
 LARGEST = 1 << 16  # bytes of a user's prompt
 _MOVE = frozenset({"names", "feedback", "tried", "hint", "written"})
 _OFFERED = {
@@ -40,6 +42,16 @@ def preset_templates(name: str) -> dict[str, str]:
 def part_template(name: str) -> Template:
     """The template of a part, such as `feedback/explain`."""
     return Template(_text(f"{name}.txt"))
+
+
+def few_shot_messages(name: str, /, **values: str) -> tuple[Message, ...]:
+    """The messages of a template whose turns stand between `---` lines: user and assistant, the user last.
+
+    A small model follows a format that it seems to have used before far better than one that is only described.
+    """
+    roles = cycle(("user", "assistant"))
+    turns = (Template(turn).substitute(values).strip() for turn in part_template(name).template.split("\n---\n"))
+    return tuple(Message(role=next(roles), content=turn) for turn in turns)
 
 
 def find_fault(name: str, text: str) -> str:

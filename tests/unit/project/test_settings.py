@@ -13,10 +13,10 @@ from greenloop.project import configuration, settings
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Weather:
-    section: ClassVar[str] = "spec"
+    section: ClassVar[str] = "verify"
 
     rain: int = settings.setting(3, "Millimetres.", repository="lower", least=0)
-    design: str = settings.setting("mine", "A name that greenloop has.")
+    noticed: str = settings.setting("mine", "A name that greenloop has.")
 
 
 @pytest.fixture
@@ -34,18 +34,18 @@ def plugin(monkeypatch):
 
 
 def test_a_plugin_has_settings_as_greenloop_has(plugin, tmp_path):
-    (tmp_path / "pyproject.toml").write_text("[tool.greenloop]\nspec.rain = 2\n")
-    loaded, warnings = configuration.load(tmp_path, editor={"spec": {"rain": "wet"}}, environ={})
+    (tmp_path / "pyproject.toml").write_text("[tool.greenloop]\nverify.rain = 2\n")
+    loaded, warnings = configuration.load(tmp_path, editor={"verify": {"rain": "wet"}}, environ={})
     assert loaded.of(Weather) == Weather(rain=2)
-    assert warnings == ["Setting 'spec.rain' in the editor must be a whole number, not 'wet'; 2 is kept."]
-    assert settings.get(loaded, "spec.rain") == settings.values(loaded)["spec.rain"] == 2
+    assert warnings == ["Setting 'verify.rain' in the editor must be a whole number, not 'wet'; 2 is kept."]
+    assert settings.get(loaded, "verify.rain") == settings.values(loaded)["verify.rain"] == 2
 
 
 def test_a_plugin_does_not_replace_a_setting_of_greenloop(plugin):
-    changed = settings.with_value(settings.Settings(), "spec.design", "never")
-    assert changed.spec.design == "never"
-    assert changed.of(Weather).design == "mine"
-    assert [key for key, *_ in settings.keys()].count("spec.design") == 1
+    changed = settings.with_value(settings.Settings(), "verify.noticed", 0.2)
+    assert changed.verify.noticed == 0.2
+    assert changed.of(Weather).noticed == "mine"
+    assert [key for key, *_ in settings.keys()].count("verify.noticed") == 1
 
 
 def test_settings_are_equal_in_whatever_order_they_were_set():

@@ -19,7 +19,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.core.text.tokens import estimate_tokens, truncate
 from greenloop.plugins.function_calls.signature import FunctionHeader, read_header
-from greenloop.specs.kinds._few_shot import few_shot_messages
+from greenloop.project.templates import few_shot_messages
 
 PROVENANCE = Provenance.PROPERTY
 ROOM = 600  # tokens of a docstring that the model is shown
@@ -81,7 +81,9 @@ def common_properties() -> ModuleType:
 def question(head: FunctionHeader) -> ChatRequest:
     """The one request for a function's properties: signature and docstring, never a body."""
     docstring = truncate(head.docstring, ROOM, estimate_tokens).replace("\n", "\n    ")
-    messages = few_shot_messages("stated_properties", name=head.name, signature=head.signature, docstring=docstring)
+    messages = few_shot_messages(
+        "specs/stated_properties", name=head.name, signature=head.signature, docstring=docstring
+    )
     return ChatRequest(messages=messages, role=Role.TESTER, temperature=0.0, max_tokens=TOKENS)
 
 

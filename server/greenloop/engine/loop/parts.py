@@ -16,6 +16,8 @@ from greenloop.verdict.case_runs import Files
 
 Converse = Callable[[int, Draft, Problem, Sequence[Attempt], Callable[[Event], None]], Awaitable[Attempt]]
 
+Elect = Callable[[Problem, Sequence[Attempt], bool], Awaitable[Election]]
+
 Rank = Callable[[Problem, Sequence[Attempt], Sequence[Attempt]], Awaitable[Sequence[Attempt]]]
 
 
@@ -60,7 +62,7 @@ class Parts:
     model_of: Callable[[Draft], str]
     count: Callable[[str], int]
     again: Callable[[Problem, Request, Reply, Finding], Request | None] = lambda *_question: None
-    elect: Callable[[Problem, Sequence[Attempt], bool], Awaitable[Election]] = elect_nearest
+    elect: Elect = elect_nearest
     prepare: Callable[[Problem], Awaitable[None]] = _prepare_nothing
     stops_copies: bool = True
     sent: Callable[..., Sent | None] = _record_nothing

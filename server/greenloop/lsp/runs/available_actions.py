@@ -187,7 +187,7 @@ def _tested_function(run: Run | None, file: ProjectFile, target: Target) -> Regi
     else:
         return None
     with contextlib.suppress(OSError):
-        if api.generated_tests.stored_path(file.root, region.path, region.qualname).exists():
+        if api.generated_tests.has_stored(file.root, region.path, region.qualname):
             return region
     return region if run and run.progress.specified and run.progress.specified.spec.files else None
 

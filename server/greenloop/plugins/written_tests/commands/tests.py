@@ -9,11 +9,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from greenloop.api import generated_tests, target_adapters, targets
+from greenloop.api import target_adapters, targets
 from greenloop.cli import exit_codes, options, render
 from greenloop.cli.errors import print_warning
 from greenloop.core.errors import UsageError
 from greenloop.core.records.spec import Target, TargetKind
+from greenloop.plugins.written_tests import stored_tests
 
 SUMMARY = "show or edit the tests that were generated from a docstring"
 
@@ -32,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     if target.kind is not TargetKind.FUNCTION:
         raise UsageError(f"{selector} is one of your own tests.", remedy="Name a function: file.py::function.")
     region = target.region
-    stored = generated_tests.load(root, region, text)
+    stored = stored_tests.load(root, region, text)
     for sentence in stored.messages:
         print_warning(render.escape_controls(sentence))
     if stored.file_text is None:
@@ -45,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
             print(render.escape_controls(f"# rejected: {source}"))
     else:
         _edit(stored.path)
-        stored = generated_tests.load(root, region, text)
+        stored = stored_tests.load(root, region, text)
         for sentence in stored.messages:
             print_warning(render.escape_controls(sentence))
     print(render.escape_controls(str(stored.path)), file=sys.stderr)

@@ -9,7 +9,7 @@ import pytest
 from docstring_specs import REGION, make_spec
 from fake_engine import BEFORE
 from greenloop.cli.main import main
-from greenloop.specs import stored_tests
+from greenloop.plugins.written_tests import stored_tests
 
 EDITOR = """import sys, pathlib
 path = pathlib.Path(sys.argv[1])

@@ -20,7 +20,7 @@ from greenloop.core.records.outcome import Evidence, Verified
 from greenloop.core.records.spec import Provenance, Spec
 from greenloop.plugins.notebooks.adapter import load, prepare
 from greenloop.plugins.notebooks.cell_targets import CellTarget
-from greenloop.specs import stored_tests
+from greenloop.plugins.written_tests import stored_tests
 from greenloop.wording.outcome import summarize_solved as label
 
 

@@ -17,9 +17,16 @@ from pathlib import Path
 from greenloop.core.generated_tests import Check, build_test_file, generated_path
 from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.core.text.json_codec import from_json, to_json
+from greenloop.plugins.written_tests import edited_tests
+from greenloop.plugins.written_tests.edited_tests import (
+    EditedTest,
+    UnreadableTestsError,
+    list_tests,
+    read,
+    render,
+    without_struck,
+)
 from greenloop.project.syntax import definitions
-from greenloop.specs import edited_tests
-from greenloop.specs.edited_tests import EditedTest, UnreadableTestsError, list_tests, read, render, without_struck
 
 CONFIRMED = "confirmed"  # the kind of generated tests that the user confirmed or wrote
 SHOWN = 50  # tests in other places that are named in the file

@@ -12,9 +12,9 @@ from greenloop.core.ports import NoUser, Tools
 from greenloop.core.records.model import ChatRequest, Reply, Role, Usage
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Region, Spec
-from greenloop.specs.kinds import designer
-from greenloop.specs.kinds._stub_view import build_stub_view
-from greenloop.specs.kinds._test_lines import read_tests
+from greenloop.plugins.written_tests.answered_tests import read_tests
+from greenloop.plugins.written_tests.kinds import designer
+from greenloop.plugins.written_tests.stub_view import build_stub_view
 
 MODULE = '''\
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """The files of stored tests."""
 
-from greenloop.specs import edited_tests
+from greenloop.plugins.written_tests import edited_tests
 
 
 def test_a_record_is_next_to_its_file(tmp_path):

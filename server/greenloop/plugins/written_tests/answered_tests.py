@@ -17,7 +17,7 @@ from math import prod
 from greenloop.core.docstrings.call_lines import takes_arguments
 from greenloop.core.docstrings.literals import without_approx
 from greenloop.core.python.ast_source import parse_module
-from greenloop.specs.kinds._stub_view import StubView
+from greenloop.plugins.written_tests.stub_view import StubView
 
 LONGEST = 400  # characters of a test
 _JOINED = 8  # rows that one test may span

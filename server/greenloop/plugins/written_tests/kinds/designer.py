@@ -18,10 +18,10 @@ from greenloop.core.python.ast_source import parse_module
 from greenloop.core.records.model import ChatRequest, Message, Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Region, Spec
+from greenloop.plugins.written_tests.answered_tests import TestLine, read_tests, uses_of_target
+from greenloop.plugins.written_tests.stub_view import StubView, build_stub_view
 from greenloop.project import sources
-from greenloop.specs.kinds._few_shot import few_shot_messages
-from greenloop.specs.kinds._stub_view import StubView, build_stub_view
-from greenloop.specs.kinds._test_lines import TestLine, read_tests, uses_of_target
+from greenloop.project.templates import few_shot_messages
 
 KIND = "designed"
 PROVENANCE = Provenance.DESIGNED
@@ -67,8 +67,8 @@ def requests(target: StubView, first_answers: Sequence[str] = ()) -> list[ChatRe
 
     With the first answer of each set: it is asked for tests of other inputs.
     """
-    messages = few_shot_messages("designer", shown=target.stub, name=target.full_name)
-    more = few_shot_messages("designer_more", name=target.full_name)
+    messages = few_shot_messages("specs/designer", shown=target.stub, name=target.full_name)
+    more = few_shot_messages("specs/designer_more", name=target.full_name)
     asked = [
         (*messages, Message(role="assistant", content=each), *more) if each else messages for each in first_answers
     ]

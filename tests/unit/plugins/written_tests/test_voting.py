@@ -7,7 +7,7 @@ import pytest
 from ballots import make_ballot, make_case
 from greenloop.core.generated_tests import Equation, parse_equation
 from greenloop.core.records.spec import Case, Provenance
-from greenloop.specs import voting
+from greenloop.plugins.written_tests import voting
 from greenloop_sandbox import CaseResult, Failure
 
 

@@ -30,7 +30,9 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import USER_PROVENANCES, Case, Provenance, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.text.diff import count_changed_lines
-from greenloop.specs.edited_tests import list_tests, without_cases
+from greenloop.plugins.written_tests import stored_tests
+from greenloop.plugins.written_tests.edited_tests import list_tests, without_cases
+from greenloop.project.sources import import_name_in_tests
 from greenloop_sandbox import CaseResult
 
 MAX_QUESTIONS = 5  # questions in one run, even if the setting allows more
@@ -72,20 +74,23 @@ class CaseJudgement:
 class Voting:
     """Holds the polls of one run. `verify` runs a candidate's texts by the current spec.
 
-    `report_change` takes over a new spec, with a sentence that says why it changed; `patience` is that of
-    `elect_nearest`.
+    `keep_spec` takes over a new spec, which is stored then, with a sentence that says why it changed; `patience` is
+    that of `elect_nearest`.
     """
 
     rule: Callable[[Poll], Ruling]
     user: User
     questions: int
-    module: str
     verify: Callable[[Mapping[str, str]], Awaitable[Verdict]]
-    report_change: Callable[[Spec, str], None]
+    keep_spec: Callable[[Spec, str], None]
+    report_status: Callable[[str], None]
     patience: int = 0
     why: str = ""
     doubt: str = ""
     asked_ids: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.questions = min(self.questions, MAX_QUESTIONS)
 
     async def elect(self, problem: Problem, attempts: Sequence[Attempt], over: bool) -> Election:
         """As `loop.Parts.elect`: if every case is binding, any candidate that passes may be accepted."""
@@ -97,7 +102,7 @@ class Voting:
             if answer is None:
                 break
             problem = self._apply_answer(problem, answer)
-            self.report_change(problem.spec, answer.sentence)
+            self._change_spec(problem, answer.sentence)
             attempts = [await self._verify_again(problem, attempt) for attempt in attempts]
             ruling = self.rule(build_poll(problem, attempts, is_final=over))
         self.why, self.doubt = "" if ruling.order else ruling.why, ruling.doubt
@@ -105,8 +110,16 @@ class Voting:
             problem = freeze(problem, ruling)
             believed = sum(not case.binding for case in problem.spec.cases)
             total = len(voting_cases(problem.spec))
-            self.report_change(problem.spec, f"{believed} of {total} generated tests are trusted.")
+            self._change_spec(problem, f"{believed} of {total} generated tests are trusted.")
         return Election(attempts=attempts, order=ruling.order)
+
+    def _change_spec(self, problem: Problem, sentence: str) -> None:
+        """Stores and keeps the problem's spec, which votes or answers of the user changed."""
+        region = problem.regions[0]
+        text = problem.files[region.path]
+        for message in stored_tests.update(problem.root, region, text, problem.spec, _module(problem)):
+            self.report_status(message)
+        self.keep_spec(problem.spec, sentence)
 
     def _worth_asking(self, problem: Problem, ruling: Ruling) -> Case | None:
         """The case to ask about, None when a candidate is trusted without a doubt and by more than votes."""
@@ -149,7 +162,7 @@ class Voting:
             earlier_checks = [test.check for test in list_tests(spec, region) if test.kind == CONFIRMED]
             path = generated_path(region, CONFIRMED)
             spec = without_cases(spec, {each.id for each in spec.cases if each.id.startswith(f"{path}::")})
-            spec += build_test_file(region, self.module, CONFIRMED, [*earlier_checks, check])
+            spec += build_test_file(region, _module(problem), CONFIRMED, [*earlier_checks, check])
         call = _call_of(case)
         spec = without_cases(spec, {each.id for each in voting_cases(spec) if call and _call_of(each) == call})
         return replace(problem, spec=with_selectors(spec))
@@ -159,6 +172,10 @@ class Voting:
         if not attempt.candidate or attempt.verdict.status not in (Status.PASSED, Status.FAILED):
             return attempt
         return replace(attempt, verdict=await self.verify(compose(problem, attempt.candidate)))
+
+
+def _module(problem: Problem) -> str:
+    return import_name_in_tests(problem.regions[0].path, problem.root)
 
 
 def build_poll(problem: Problem, attempts: Sequence[Attempt], *, is_final: bool) -> Poll:

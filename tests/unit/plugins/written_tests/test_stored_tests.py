@@ -11,8 +11,8 @@ import pytest
 from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.plugins.properties.kinds import properties
-from greenloop.specs import edited_tests, stored_tests
-from greenloop.specs.edited_tests import LONGEST
+from greenloop.plugins.written_tests import edited_tests, stored_tests
+from greenloop.plugins.written_tests.edited_tests import LONGEST
 
 TEXT = 'def rle(text):\n    """Runs of `text` as (letter, length)."""\n    raise NotImplementedError\n'
 REGION = Region(path="src/m.py", qualname="rle", start=1, end=3)

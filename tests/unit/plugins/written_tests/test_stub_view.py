@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from greenloop.core.records.spec import Region
-from greenloop.specs.kinds._stub_view import build_stub_view
+from greenloop.plugins.written_tests.stub_view import build_stub_view
 
 
 def test_a_function_that_cannot_be_parsed_has_no_outline():

@@ -7,12 +7,15 @@ It must not know how an answer is asked for, nor what is done about weak tests.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
+from greenloop.core.ports import Tools
 from greenloop.core.records.outcome import Noticed
+from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Spec
-from greenloop.core.verification_inputs import VerificationInputs, check_sandbox
+from greenloop.core.requirements import Trial
+from greenloop.core.verification_inputs import check_sandbox
 from greenloop.verdict.beyond_tests import mutation_testing
 from greenloop.verdict.beyond_tests.changed_functions import find_changed_parts
 from greenloop.verdict.beyond_tests.checks import MOST_MUTANTS, MUTANT_SECONDS
@@ -33,16 +36,31 @@ def noticed_share(strength: Noticed, mutants: Sequence[mutation_testing.Mutant])
     return (strength.share or 0.0) * (len(mutants) - unreached) / len(mutants)
 
 
-async def measure(
-    inputs: VerificationInputs, session: Session, designed: Spec, texts: Mapping[str, str]
-) -> float | None:
-    """The share of one-token mutants of these texts that the designed tests notice.
+async def are_weak(
+    problem: Problem,
+    designed: Spec,
+    tools: Tools,
+    report_status: Callable[[str], None],
+    first_answer: Callable[[Problem], Awaitable[Trial | None]],
+) -> bool:
+    """Do designed tests miss most one-token mutants of the run's first answer, if that passes them?"""
+    least: float = tools.options["spec.noticed"]
+    if not least or not designed.cases:
+        return False
+    report_status("trying whether the generated tests would notice a small mistake")
+    answer = await first_answer(replace(problem, spec=problem.spec + designed))
+    share = await measure(answer, tools.session, designed) if answer else None
+    return share is not None and share < least
 
-    None where the texts do not pass them, or have too few mutants to say.
+
+async def measure(answer: Trial, session: Session, designed: Spec) -> float | None:
+    """The share of one-token mutants of an answer that the designed tests notice.
+
+    None where the answer does not pass them, or has too few mutants to say.
 
     Raises `SandboxBrokenError`.
     """
-    problem = inputs.problem
+    problem, inputs, texts = answer.problem, answer.inputs, answer.files
     binding = [case.id for case in problem.spec.cases if case.executed and case.binding]
     run = replace(
         inputs.test_run(texts),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from greenloop.core.records.outcome import Noticed
-from greenloop.engine.designed_tests import noticed_share
+from greenloop.plugins.written_tests.designed_tests import noticed_share
 from greenloop.verdict.beyond_tests.mutation_testing import Mutant
 
 

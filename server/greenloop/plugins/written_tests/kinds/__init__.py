@@ -1,0 +1,1 @@
+"""Tests that a model writes from a docstring."""
