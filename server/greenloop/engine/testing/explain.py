@@ -99,6 +99,6 @@ def _worst_lines(baseline: Baseline, suspects: tuple[Region, ...]) -> tuple[Susp
     ]
     texts = {path: split_lines(problem.files[path]) for path in {path for _score, path, _line in scores}}
     return tuple(
-        SuspiciousLine(path=path, line=line, text=texts[path][line - 1].strip(), suspicion=round(score, 3))
+        SuspiciousLine(path=path, line=line, text=texts[path][line - 1].rstrip(), suspicion=round(score, 3))
         for score, path, line in sorted(scores, key=lambda each: (-each[0], each[1], each[2]))[:MOST_LINES]
     )
