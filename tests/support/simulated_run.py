@@ -22,6 +22,7 @@ from greenloop.engine.loop import loop
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.presets import find_preset
 from greenloop.engine.run import RefineRun
+from greenloop.engine.run_workspace import RunWorkspace
 from greenloop.models.roles import Models
 from greenloop.project import configuration
 
@@ -87,12 +88,11 @@ class SimulatedRun:
                 deadline=Deadline(),
             ),
             baseline=Baseline(problem=problem, attempt=BASELINE, outcomes={}),
-            sandbox=None,
+            workspace=RunWorkspace(context=None, sandbox=None, trusted=""),
             preset=find_preset(found.preset),
             calls=calls,
             conversation=SimpleNamespace(has_answer=False, has_question=False),
             user=NoUser(),
-            trusted="",
         )
         self.planned: list[str] = []
 

@@ -30,6 +30,7 @@ from greenloop.engine.history.unsolved_run import UnsolvedRun
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.presets import Preset, find_preset
 from greenloop.engine.run import RefineRun
+from greenloop.engine.run_workspace import RunWorkspace
 from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status, open_session
 from greenloop.engine.target_adapters import build_start, describe_others
 from greenloop.engine.timing import Stopwatch, TimedSession, heartbeat
@@ -190,13 +191,11 @@ async def refine(
             run = RefineRun(
                 context=context,
                 baseline=baseline,
-                sandbox=sandbox,
+                workspace=RunWorkspace(context=context, sandbox=sandbox, trusted=trusted, watch=watch),
                 preset=preset,
                 calls=calls,
                 conversation=conversation,
                 user=user or NoUser(),
-                trusted=trusted,
-                watch=watch,
                 history=harness.history if harness else None,
                 earlier=request.earlier,
                 failed=early.known_failures(baseline.problem),

@@ -13,11 +13,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from greenloop.core import entry_points, registry
+from greenloop.core import registry
 from greenloop.core.budget import EMBEDDED, BudgetExceededError, count_prompt_tokens, estimate_run
 from greenloop.core.compose import compose, region_text
 from greenloop.core.election import WITHOUT_MODEL, elect_nearest
-from greenloop.core.errors import CannotVerifyError, ModelError, SandboxBrokenError, SettingsError
+from greenloop.core.errors import CannotVerifyError, ModelError, SandboxBrokenError
 from greenloop.core.events import Event, Offered, Specified, Started, Tested
 from greenloop.core.generated_tests import find_generator
 from greenloop.core.ports import Model, Tools, User, slots
@@ -41,15 +41,14 @@ from greenloop.engine.history.store import History
 from greenloop.engine.history.unsolved_run import UnsolvedRun
 from greenloop.engine.loop import loop
 from greenloop.engine.loop.candidate_runs import read_answer
-from greenloop.engine.loop.parts import Elect, Parts, Rank, keep_order
+from greenloop.engine.loop.parts import Elect, Parts, keep_order, load_rank
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.outcome import OutcomeBuilder, build_stopped, stop_reason, with_withdrawn
 from greenloop.engine.presets import Preset
 from greenloop.engine.requirements import Requirements
 from greenloop.engine.run_workspace import RunWorkspace
-from greenloop.engine.sandbox_spec import ignore_status
 from greenloop.engine.specify import specify
-from greenloop.engine.timing import Stopwatch, heartbeat
+from greenloop.engine.timing import heartbeat
 from greenloop.localize.context import BaselineContext
 from greenloop.localize.findings import findings_of
 from greenloop.models.providers import none
@@ -59,7 +58,6 @@ from greenloop.project.workspace import importing_tests
 from greenloop.verdict.beyond_tests.checks import BeyondTests
 from greenloop.verdict.case_runs import Change, Files, changed_texts
 from greenloop.verdict.verifier import Verifier
-from greenloop_sandbox import Sandbox
 
 SHORT_ANSWER = 60  # lower bound for the tokens of an answer, as a stub is shorter than its implementation
 FIRST_DRAFT = Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)
@@ -68,33 +66,28 @@ ROOM = 6000  # tokens of a prompt that has room for several suspects and the out
 
 @dataclass(kw_only=True)
 class RefineRun:
-    """A request after its baseline. Owns the run's state; `trusted` is the fingerprint of the user's tests.
+    """A request after its baseline. Owns the run's state.
 
     `calls` are those of its models, whose ledger is the run's; `conversation`, with a capable one, may have begun.
-    `failed` are verdicts of changes that were tried before. `offer` and `report_status` follow the proof of a result.
+    `failed` are verdicts of changes that were tried before. `offered` is a result whose proof goes on.
     """
 
     context: BaselineContext
     baseline: Baseline
-    sandbox: Sandbox
+    workspace: RunWorkspace
     preset: Preset
     calls: ModelCalls
     conversation: Conversation
     user: User
-    trusted: str
-    watch: Stopwatch = field(default_factory=Stopwatch)
     history: Path | None = None
     earlier: UnsolvedRun | None = None
     failed: Mapping[Change, Verdict] = field(default_factory=dict)
     state: RunState = field(init=False)
-    workspace: RunWorkspace = field(init=False)
     tools: Tools = field(init=False)
     feedback: Feedback = field(init=False)
     verifier: Verifier = field(init=False)
     voting: Any = None
     offered: Outcome | None = None
-    offer: Callable[[Files, Evidence], None] = lambda _files, _evidence: None
-    report_status: Callable[[str], None] = ignore_status
     related_trace: RelatedTrace = field(init=False)
 
     def __post_init__(self) -> None:
@@ -104,9 +97,6 @@ class RefineRun:
         deadline.proof_seconds = self.baseline.proof_seconds
         self.state = RunState(problem=self.baseline.problem, ledger=self.calls.ledger, deadline=deadline)
         self.state.start_from(self.baseline)
-        self.workspace = RunWorkspace(
-            context=self.context, state=self.state, sandbox=self.sandbox, trusted=self.trusted, watch=self.watch
-        )
         self.tools = Tools(
             ask=self._ask_for_part,
             run=lambda *given, **options: self.verifier.run(*given, **options),  # noqa: PLW0108 - it comes later
@@ -125,13 +115,11 @@ class RefineRun:
             may_take_all=settings.apply != "partial",
             network=self.context.place.network,
             ensure_unchanged=self.workspace.ensure_unchanged,
-            own_code=self.workspace.own_code,
+            own_code=lambda: self.workspace.own_code(self.state.problem),
             failed=self.failed,
             proved=() if self.context.prepared else None,
             beyond=BeyondTests(noticed=settings.verify.noticed),
             durations=self._durations,
-            offer=lambda files, evidence: self.offer(files, evidence),  # noqa: PLW0108 - it comes later
-            report_status=lambda sentence: self.report_status(sentence),  # noqa: PLW0108 - as above
         )
         self.feedback = Feedback(settings=settings, preset=self.preset, tools=self.tools, secrets=self.calls.secrets)
         self.conversation.run = self.verifier.run
@@ -247,15 +235,14 @@ class RefineRun:
             forward(event)
 
         def offer(files: Files, evidence: Evidence) -> None:
-            outcome = replace(self._offer(files, evidence), run=number)
-            history.finish_run(number, outcome)
-            forward(Offered(outcome=outcome))
+            self.offered = replace(self._offer(files, evidence), run=number)
+            history.finish_run(number, self.offered)
+            forward(Offered(outcome=self.offered))
 
-        self.offer = offer
-        parts = self.parts(emit)
+        parts = self.parts(emit, offer)
         (baseline,) = state.attempts
         await self._know_files_of_earlier()
-        basis = await self.workspace.basis()
+        basis = await self.workspace.basis(state.problem, state.outcomes)
         number = history.start_run(
             state.problem.root,
             self.context.prepared.name if self.context.prepared else self.context.target.selector,
@@ -296,17 +283,17 @@ class RefineRun:
                 cancelled = build_stopped(state.attempts, StopReason.CANCELLED, "Cancelled.")
                 history.finish_run(number, self._builder().complete(cancelled, state))
             if _foundation(state.problem) != foundation:
-                history.set_basis(number, await asyncio.shield(self.workspace.basis()))
+                history.set_basis(number, await asyncio.shield(self.workspace.basis(state.problem, state.outcomes)))
             raise
         finally:
             await asyncio.shield(self._stop_related_trace())
             await asyncio.shield(asyncio.to_thread(self._keep_known_tests))
             withdrawn = await asyncio.shield(self.conversation.withdraw())
         outcome = with_withdrawn(self._builder().complete(outcome, state), withdrawn)
-        usage = replace(outcome.usage, test_seconds=self.watch.seconds)
-        outcome = await self.workspace.with_tests(replace(outcome, run=number, usage=usage))
+        usage = replace(outcome.usage, test_seconds=self.workspace.watch.seconds)
+        outcome = await self.workspace.with_tests(replace(outcome, run=number, usage=usage), state.problem)
         if _foundation(state.problem) != foundation:
-            history.set_basis(number, await self.workspace.basis())
+            history.set_basis(number, await self.workspace.basis(state.problem, state.outcomes))
         history.finish_run(number, outcome)
         return outcome
 
@@ -339,8 +326,12 @@ class RefineRun:
                 await sandbox_selection.suggest_other(error, self.context.settings, self.context.session.name)
             return build_stopped(self.state.attempts, stop_reason(error), error.advice)
 
-    def parts(self, emit: Callable[[Event], None]) -> Parts:
-        """Builds the functions of the loop; `emit` gets changes of the spec by votes and answers."""
+    def parts(
+        self,
+        emit: Callable[[Event], None],
+        offer: Callable[[Files, Evidence], None] = lambda _files, _evidence: None,
+    ) -> Parts:
+        """Builds the functions of the loop; `emit` gets changes of the spec, `offer` as `Verifier.accept`."""
         blind = self.preset.blind
         return Parts(
             plan=self._plan,
@@ -348,7 +339,7 @@ class RefineRun:
             ask=self.calls.ask,
             verify=_hide_verdict if blind else self.verifier.verify,
             glance=_hide_verdict if blind else self.verifier.glance,
-            accept=self._accept,
+            accept=partial(self._accept, offer),
             describe=self.feedback.describe,
             model_of=self.calls.model_name,
             count=self.calls.count_tokens,
@@ -357,7 +348,7 @@ class RefineRun:
             prepare=partial(self.calls.gather_context, tools=self.tools),
             stops_copies=not self.preset.corrects_drafts,
             sent=self.calls.sent,
-            rank=keep_order if blind or self.context.aim else self._rank(),
+            rank=keep_order if blind or self.context.aim else load_rank(self.calls),
             converse=self._converse,
             has_question=lambda: self.conversation.has_question,
             has_answer=lambda: self.conversation.has_answer,
@@ -424,13 +415,12 @@ class RefineRun:
             state.unmeasured += tuple(path for path in found if path not in known)
             known |= {*found}
 
-    async def _accept(self, files: Files) -> Verdict:
+    async def _accept(self, offer: Callable[[Files, Evidence], None], files: Files) -> Verdict:
         """Accepts with all that is known of the related tests by now; goes on with the others if it comes to more."""
         await self._stop_related_trace()
         async with heartbeat(self.context.report_status) as beating:
-            self.report_status = beating.report
             beating.report("proving the result")
-            verdict = await self.verifier.accept(files)
+            verdict = await self.verifier.accept(files, offer, beating.report)
         if verdict.status is not Status.PASSED:
             self.offered = None
             self.related_trace.start(self.state.unmeasured)
@@ -465,33 +455,10 @@ class RefineRun:
             for each in state.attempts
         ]
         shown = replace(state, attempts=attempts, evidence=evidence)
-        self.offered = self._builder().complete(loop.build_outcome(shown, StopReason.SOLVED), shown)
-        return self.offered
+        return self._builder().complete(loop.build_outcome(shown, StopReason.SOLVED), shown)
 
     def _changes(self, candidate: Candidate) -> dict[str, str]:
         return changed_texts(self.state.problem, compose(self.state.problem, candidate))
-
-    def _rank(self) -> Rank:
-        """Orders candidates by the model of `ranker.model`, where that is set.
-
-        Raises `SettingsError` where the laboratory, whose part this is, is not installed.
-        """
-        settings = self.context.settings
-        if not settings.ranker.model:
-            return keep_order
-        if not registry.has_part("rankers", "model"):
-            raise SettingsError(
-                "`ranker.model` belongs to greenloop's laboratory, which is not installed.",
-                remedy=entry_points.INSTALL_LABORATORY,
-            )
-        ranker = registry.load_part("rankers", "model").create(
-            settings,
-            self.calls.ask_for_part,
-            self.calls.count_tokens,
-            lambda: next(iter(self.calls.excerpts.values()), ()),
-        )
-        rank: Rank = ranker.rank
-        return rank
 
     async def _ask_for_part(self, request: ChatRequest) -> Reply:
         """Asks for a part; says so where a planner is asked, since no attempt is under way by then."""

@@ -6,12 +6,13 @@ It must not know how candidates are made or judged.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from greenloop.core import entry_points
 from greenloop.core.errors import BaselineChangedError
 from greenloop.core.records.outcome import Outcome
-from greenloop.core.run_state import RunState
+from greenloop.core.records.problem import Problem
 from greenloop.engine.history import provenance
 from greenloop.engine.timing import Stopwatch, TimedSession
 from greenloop.localize.context import BaselineContext
@@ -26,10 +27,9 @@ class RunWorkspace:
     """The workspace of one run; `trusted` is the fingerprint of the user's tests and their configuration."""
 
     context: BaselineContext
-    state: RunState
     sandbox: Sandbox
     trusted: str
-    watch: Stopwatch
+    watch: Stopwatch = field(default_factory=Stopwatch)
 
     async def ensure_unchanged(self) -> None:
         """Raises `BaselineChangedError` where the user's tests or their configuration are not those of the baseline."""
@@ -48,9 +48,9 @@ class RunWorkspace:
         """Returns the texts in the encodings of their files."""
         return {path: self.context.snapshot.encoded(path, text) for path, text in files.items()}
 
-    async def with_tests(self, outcome: Outcome) -> Outcome:
+    async def with_tests(self, outcome: Outcome, problem: Problem) -> Outcome:
         """Adds the generated tests to the project's test file, if a plugin writes them."""
-        problem, snapshot = self.state.problem, self.context.snapshot
+        snapshot = self.context.snapshot
         if not (outcome.solved and outcome.after and problem.regions):
             return outcome
         environment = self.context.place.environment
@@ -67,13 +67,11 @@ class RunWorkspace:
             outcome = await tests.add_to(outcome)
         return outcome
 
-    def own_code(self) -> dict[str, bytes]:
+    def own_code(self, problem: Problem) -> dict[str, bytes]:
         """Returns the files of the user's own code, with stubs, that differ from the disk."""
-        problem = self.state.problem
         stubs = {path: text for path, text in problem.files.items() if problem.originals.get(path) != text}
         return {**problem.buffers, **self.encode(stubs)}
 
-    async def basis(self) -> provenance.Basis:
+    async def basis(self, problem: Problem, outcomes: Mapping[str, str]) -> provenance.Basis:
         """Returns what the result of the run rests on."""
-        state = self.state
-        return await asyncio.to_thread(provenance.run_basis, self.context.place, state.problem, state.outcomes)
+        return await asyncio.to_thread(provenance.run_basis, self.context.place, problem, outcomes)

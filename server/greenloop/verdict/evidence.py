@@ -5,6 +5,7 @@ It must not know where candidates come from.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from greenloop.core.records.outcome import Difference, Evidence, Noticed
@@ -22,12 +23,15 @@ NO_TIME = "the run's time was over before it could be proven (`seconds`)"
 class Progress:
     """State of a proof in progress: the verdict so far, and the results of the proofs that are done.
 
-    `rest` are the related tests that a result does not wait for, as long as they run.
+    `rest` are the related tests that a result does not wait for, as long as they run; `offer` gets the evidence of one
+    then, and `report_status` how many have run.
     """
 
     inputs: VerificationInputs
     verdict: Verdict
     sandbox: str
+    offer: Callable[[Evidence], None]
+    report_status: Callable[[str], None]
     proofs: Proofs | None = None
     differences: tuple[Difference, ...] = ()
     unfinished: tuple[str, ...] = ()

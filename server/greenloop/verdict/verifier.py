@@ -60,8 +60,7 @@ class Verifier:
     `may_take_all`: related tests may go on longer than `suite_seconds`, where the run's time suffices for all of them.
     `failed` are verdicts of `glance` that are known already. `beyond` says what `accept` looks at beyond the tests.
     `durations` returns seconds of related tests with the user's own code, as far as they are known by now;
-    `late_seconds` are those of tests that ran late. `offer`
-    gets the texts and the evidence of a result while more related tests run, `report_status` how many have.
+    `late_seconds` are those of tests that ran late.
     """
 
     state: RunState
@@ -79,8 +78,6 @@ class Verifier:
     beyond: BeyondTests | None = None
     durations: Callable[[], Mapping[str, float]] = dict
     late_seconds: dict[str, float] = field(default_factory=dict)
-    offer: Callable[[Files, Evidence], None] = lambda _files, _evidence: None
-    report_status: Callable[[str], None] = lambda _sentence: None
     _asked: set[str] = field(default_factory=set)
     _passes: dict[Change, Verdict] = field(default_factory=dict)
     _usual_seconds: float | None = None
@@ -123,18 +120,37 @@ class Verifier:
         again = await run_cases(inputs, self.session, {})
         return min(first, again.seconds)
 
-    async def accept(self, files: Files) -> Verdict:
+    async def accept(
+        self,
+        files: Files,
+        offer: Callable[[Files, Evidence], None] = lambda _files, _evidence: None,
+        report_status: Callable[[str], None] = lambda _sentence: None,
+    ) -> Verdict:
         """Runs all proofs in a fresh sandbox with another hash seed, and stores the evidence in the state.
 
         The reason of a verdict other than passed says why: a pass that does not repeat, or a broken related test. Where
         the run's time ends before the proofs do, a pass of `verify` stays one, and the evidence says what is not
-        proven. Raises `BaselineChangedError` where the user's tests have changed.
+        proven. `offer` gets the changed texts and the evidence of a result while more related tests run,
+        `report_status` how many have. Raises `BaselineChangedError` where the user's tests have changed.
         """
         if self.ensure_unchanged is not None:
             await self.ensure_unchanged()
 
         changed = self._changed(files)
-        progress = await self._prove(related.postpone(self.inputs, changed, self.durations()), changed)
+        known = self._passes.get(frozenset(changed.items()), OUT_OF_TIME)
+        progress = Progress(
+            inputs=related.postpone(self.inputs, changed, self.durations()),
+            verdict=known,
+            sandbox=self.session.name if self.session else "",
+            offer=partial(offer, changed),
+            report_status=report_status,
+        )
+        try:
+            async with self.state.deadline.limit() as limit:
+                await self._prove_all(changed, progress)
+        except TimeoutError:
+            if not limit.expired():
+                raise
         proved = progress.evidence() if progress.verdict.status is Status.PASSED else Evidence()
         verdict = await self._judge(files, progress.inputs, progress.verdict, is_final=True)
         counts = evidence.count_cases(self.state.problem.spec, verdict)
@@ -222,17 +238,6 @@ class Verifier:
         )
         return await judge(self.state.requirements, trial, verdict)
 
-    async def _prove(self, inputs: VerificationInputs, files: Files) -> Progress:
-        known = self._passes.get(frozenset(files.items()), OUT_OF_TIME)
-        progress = Progress(inputs=inputs, verdict=known, sandbox=self.session.name if self.session else "")
-        try:
-            async with self.state.deadline.limit() as limit:
-                await self._prove_all(files, progress)
-        except TimeoutError:
-            if not limit.expired():
-                raise
-        return progress
-
     async def _prove_all(self, files: Files, progress: Progress) -> None:
         """Proves step by step; `progress` always has what is known by now."""
         progress.rest = rest = self._rest(progress.inputs, files)
@@ -276,10 +281,11 @@ class Verifier:
                     return
                 progress.differences, progress.unfinished = found.differences, found.unfinished
             if rest.goes_on:
-                self.offer(files, progress.evidence())
+                progress.offer(progress.evidence())
             if self.beyond is not None:
                 progress.noticed = await measure_noticed(passed, self.beyond.noticed)
-            rest.report = partial(self._report_rest, progress.evidence().neighbours_unchanged - rest.passed)
+            checked = progress.evidence().neighbours_unchanged - rest.passed
+            rest.report = lambda done, count: progress.report_status(describe_rest(checked + done, checked + count))
             progress.verdict, progress.rest = await rest.finish(session, verdict), None
         finally:
             await asyncio.shield(rest.stop())
@@ -299,9 +305,6 @@ class Verifier:
             usual=sum(known) / len(known) if known else 0.0,
             seconds=self.late_seconds,
         )
-
-    def _report_rest(self, checked: int, done: int, count: int) -> None:
-        self.report_status(describe_rest(checked + done, checked + count))
 
     def _changed(self, files: Files) -> dict[str, str]:
         return changed_texts(self.state.problem, files)

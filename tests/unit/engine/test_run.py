@@ -17,10 +17,9 @@ from greenloop.core.records.model import ChatRequest, Message, Reply, Role, Usag
 from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
 from greenloop.drafting.feedback import cases, raw
 from greenloop.engine.feedback import Feedback
-from greenloop.engine.loop.parts import keep_order
+from greenloop.engine.loop.parts import keep_order, load_rank
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.presets import find_preset
-from greenloop.engine.run import RefineRun
 from greenloop.project.settings import FeedbackSettings, PlannerSettings, PromptSettings, RankerSettings, Settings
 
 PRESET = replace(find_preset("plain"), feedback=("raw",), treat={"logic": ("cases",), "answer": ("cases",)})
@@ -139,11 +138,10 @@ async def test_a_part_that_describes_passes_is_asked_about_them():
 @pytest.mark.parametrize("model", ["", "small"])
 def test_a_ranker_without_the_laboratory_is_refused_with_the_way_to_get_it(monkeypatch, model):
     monkeypatch.setattr(registry, "has_part", lambda _part, _name: False)
-    context = SimpleNamespace(settings=Settings(ranker=RankerSettings(model=model)))
-    run = SimpleNamespace(context=context)
+    calls = SimpleNamespace(settings=Settings(ranker=RankerSettings(model=model)))
     if not model:
-        assert RefineRun._rank(run) is keep_order
+        assert load_rank(calls) is keep_order
         return
     with pytest.raises(SettingsError, match="`ranker.model` belongs to greenloop's laboratory") as caught:
-        RefineRun._rank(run)
+        load_rank(calls)
     assert "pip install ./lab" in caught.value.remedy
