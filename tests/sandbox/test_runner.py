@@ -162,3 +162,13 @@ def test_the_worker_drops_to_a_user():
     )
     done = subprocess.run([str(python), "-c", script], capture_output=True, text=True, timeout=20, check=False)
     assert done.stdout.strip() == "(4242, 4242, 4242) (4242, 4242, 4242) [] (9, 9)", done.stderr
+
+
+def test_what_a_test_prints_is_not_written_word_by_word(driven):
+    """A test may print a million lines; what it printed is shown in order nevertheless."""
+    text = (
+        "import sys\n\n\ndef test_a():\n    print('first')\n    print('second')\n    assert sys.stdout.write_through\n"
+    )
+    reply, outcomes = driven.run("test_m.py", files={"test_m.py": text.encode()})
+    assert outcomes == {"test_m.py::test_a": "failed"}
+    assert "first\nsecond\n" in reply["output"]

@@ -177,8 +177,9 @@ async def test_a_container_that_ends_is_said_and_started_again(tmp_path):
 
 @pytest.mark.needs("docker")
 async def test_an_image_that_is_not_here_is_named_and_not_pulled(tmp_path):
-    with pytest.raises(AssertionError, match="The image nobody/redis:0 .* Get it with `docker pull nobody/redis:0`"):
+    with pytest.raises(CannotVerifyError, match="The image nobody/redis:0 of `sandbox.services` cannot be") as error:
         await run_tests(tmp_path, "docker:nobody/redis:0", REDIS)
+    assert error.value.remedy == "Get it with `docker pull nobody/redis:0`; greenloop never pulls images."
 
 
 @pytest.mark.needs("docker")

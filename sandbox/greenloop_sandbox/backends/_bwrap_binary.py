@@ -137,7 +137,7 @@ def _self_test(program: Binary) -> str:
         script = "test -r there && ! touch /outside 2>/dev/null && ! touch /proc/sys/kernel/core_uses_pid 2>/dev/null"
         script += " && echo new > new" if program.overlay else " && ! touch new 2>/dev/null"
         descriptors: list[int] = []
-        user_options = {"user": identity.uid, "group": identity.gid, "extra_groups": []} if identity.drops_root else {}
+        user_options = identity.options()
         try:
             if identity.drops_root and not program.staged:
                 root.chmod(0o755)
@@ -159,7 +159,7 @@ def _self_test(program: Binary) -> str:
                 check=False,
                 env={},
                 cwd="/",
-                **user_options,  # type: ignore[call-overload]
+                **user_options,
             )
         except (OSError, subprocess.SubprocessError) as error:
             if isinstance(error, OSError) and error.errno == errno.EINVAL:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,6 +18,10 @@ class Identity:
     uid: int
     gid: int
     drops_root: bool = False
+
+    def options(self, *, staged: bool = False) -> dict[str, Any]:
+        """The options of a process that is started as this user; `staged`: it becomes this user by itself."""
+        return {"user": self.uid, "group": self.gid, "extra_groups": []} if self.drops_root and not staged else {}
 
 
 def is_reachable(path: str, identity: Identity) -> bool:

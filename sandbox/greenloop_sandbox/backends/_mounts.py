@@ -115,11 +115,9 @@ def selftest_arguments(
     """Arguments for a sandbox around one folder, without an interpreter, as the self-test needs it."""
     result: list[Argument] = [
         *_isolation_arguments(identity, seccomp, network=False),
-        "--setenv",
-        "PATH",
-        "/usr/bin:/bin",
+        *("--setenv", "PATH", "/usr/bin:/bin"),
+        *_root_arguments(identity, disk=1 << 20, network=False),
     ]
-    result += _root_arguments(identity, disk=1 << 20, network=False)
     result += _workspace_arguments(root, {}, writable=writable) if staged is None else staged
     return [*result, "--remount-ro", "/", "--chdir", str(root)]
 

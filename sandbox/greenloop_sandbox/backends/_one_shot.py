@@ -40,8 +40,9 @@ class OneShotSession(Session):
             # Only the scan runs in a thread: descriptors are opened where a cancellation cannot lose them.
             arguments = await asyncio.to_thread(self._arguments, run)
             argv = self._argv(arguments, run, descriptors)
+            user = self._identity.options(staged=self._binary.staged)
             supervisor = await _supervisor.Supervisor.start(
-                argv, title=_NAME, pass_fds=tuple(descriptors), env={}, cwd="/", **self._user_options()
+                argv, title=_NAME, pass_fds=tuple(descriptors), env={}, cwd="/", **user
             )
             self._running.add(supervisor)
             return await _supervisor.run_once(
@@ -100,8 +101,3 @@ class OneShotSession(Session):
         return staged_command(
             argv, self._spec.root, self._identity, descriptors, files=run.files, disk=self._spec.limits.disk
         )
-
-    def _user_options(self) -> dict[str, object]:
-        if not self._identity.drops_root or self._binary.staged:
-            return {}
-        return {"user": self._identity.uid, "group": self._identity.gid, "extra_groups": []}

@@ -15,7 +15,6 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from greenloop_sandbox import payload
 from greenloop_sandbox.backends import _identity, _masking, _mounts, _seccomp, _supervisor
@@ -65,7 +64,10 @@ class ResidentSession(WarmSession):
         return _NAME
 
     async def run(self, run: TestRun) -> Execution:
-        """Runs the tests. A failure of the sandbox itself is reported in `Execution.broken`."""
+        """Runs the tests. A failure of the sandbox itself is reported in `Execution.broken`.
+
+        Raises `CannotVerifyError` where a service does not start.
+        """
         if self._uses_one_shot:
             return await self._one_shot.run(run)
         execution = await super().run(run)
@@ -99,9 +101,8 @@ class ResidentSession(WarmSession):
             hidden = await asyncio.to_thread(self._scanner.scan)
             instance.runs += 1
             execution = await self._ask(instance, run, hidden, session=prepared_session and instance.has_session)
-        except (ValueError, CannotVerifyError) as error:
-            remedy = getattr(error, "remedy", "")
-            return Execution(broken=f"The sandbox cannot be set up: {str(error).rstrip('.')}. {remedy}".rstrip())
+        except ValueError as error:
+            return Execution(broken=f"The sandbox cannot be set up: {str(error).rstrip('.')}.")
         except (_supervisor.SupervisorError, OSError) as error:
             await self._stop_instance(seed)
             return self._handle_failure(str(error))
@@ -167,15 +168,13 @@ class ResidentSession(WarmSession):
 
     async def _start_instance(self, seed: int, stamp: Stamp) -> SandboxInstance:
         descriptors: list[int] = []
-        user_options: dict[str, Any] = {}
-        if self._identity.drops_root and not self._binary.staged:
-            user_options = {"user": self._identity.uid, "group": self._identity.gid, "extra_groups": []}
+        user = self._identity.options(staged=self._binary.staged)
         services = Services(program=self._binary.path, services=self._spec.services)
         await services.start()
         try:
             argv = self._argv(seed, descriptors, services)
             supervisor = await _supervisor.Supervisor.start(
-                argv, title=_NAME, pass_fds=tuple(descriptors), env={}, cwd="/", **user_options
+                argv, title=_NAME, pass_fds=tuple(descriptors), env={}, cwd="/", **user
             )
             instance = SandboxInstance(supervisor=supervisor, stamp=stamp, services=services)
             self._instances[seed] = instance

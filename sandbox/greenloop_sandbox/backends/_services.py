@@ -120,11 +120,13 @@ class Running:
                         (await self.connect())[1].close()
                         return
                     await asyncio.sleep(0.05)
-        if not self.has_ended:
-            raise CannotVerifyError(f"{self.title} did not answer within {START_SECONDS:.0f} s.")
-        lines = (await self.reading).decode("utf-8", "replace").strip().splitlines()
+        problem = f"did not answer within {START_SECONDS:.0f} s"
+        if self.has_ended:
+            lines = (await self.reading).decode("utf-8", "replace").strip().splitlines()
+            problem = f"ended when it was started: {lines[-1] if lines else 'it wrote nothing'}"
+        alone = f"docker run {self.title}" if self.service.image else SERVERS[self.service.kind].program
         raise CannotVerifyError(
-            f"{self.title} ended when it was started: {lines[-1] if lines else 'it wrote nothing'}."
+            f"{self.title} (`sandbox.services`) {problem}.", remedy=f"See whether it starts alone: `{alone}`."
         )
 
     async def end(self) -> None:

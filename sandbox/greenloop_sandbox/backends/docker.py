@@ -79,7 +79,7 @@ class DockerSandbox:
         The very first call builds the image, which takes minutes; cancelling stops that.
         Raises `CannotVerifyError` with the remedy.
         """
-        _services.refuse(spec, "containers")
+        _services.refuse(spec, '`sandbox.kind = "docker"`')
         stop = threading.Event()
         work = in_thread(self._open, spec, stop.is_set)
         try:

@@ -79,10 +79,7 @@ def _is_local(name, relative_path):
 def _message(error):
     if isinstance(error, SyntaxError) and error.msg:
         return truncate(str(error.msg), MESSAGE_LENGTH)
-    try:
-        return truncate(str(error), MESSAGE_LENGTH) + _suggestion(error)
-    except Exception as problem:  # str() of a candidate's exception class may raise anything
-        return "<message raised %s>" % type(problem).__name__
+    return long_message(error, MESSAGE_LENGTH) + _suggestion(error)
 
 
 def long_message(error, length):

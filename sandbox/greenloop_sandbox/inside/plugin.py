@@ -150,8 +150,9 @@ def _make_relative_path(root):
 def _make_session_reporter(send, root, relative_path, failures, reruns):
     class SessionReporter:
         @pytest.hookimpl(tryfirst=True)
-        def pytest_sessionstart(self):
+        def pytest_sessionstart(self, session):
             gc.enable()  # it was off since the supervisor began to import
+            _buffer_output(session.config.pluginmanager.getplugin("capturemanager"))
             send(
                 {
                     "kind": "start",
@@ -186,6 +187,14 @@ def _make_session_reporter(send, root, relative_path, failures, reruns):
             )
 
     return SessionReporter()
+
+
+def _buffer_output(manager):
+    """Keeps pytest from writing each word that a test prints to the disk: a million of them would take ten seconds."""
+    capturing = getattr(manager, "_global_capturing", None)
+    for capture in filter(None, (getattr(capturing, "out", None), getattr(capturing, "err", None))):
+        capture.tmpfile.reconfigure(write_through=False)
+        capture.snap = lambda flush=capture.tmpfile.flush, snap=capture.snap: flush() or snap()
 
 
 def _selection(ids):

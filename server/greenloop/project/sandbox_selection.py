@@ -55,6 +55,8 @@ async def open_first(
 
 async def suggest_other(error: SandboxBrokenError, settings: Settings, failed_kind: str) -> SandboxBrokenError:
     """Adds the other back end to the remedy of an error, where that one is usable; returns the error."""
+    if settings.sandbox.services:  # that only one back end starts
+        return error
     if kind := await selection.find_other(lambda each: make(each, settings), failed_kind):
         error.remedy = f"{kind} works here: set sandbox.kind = {kind} (or --sandbox {kind}). {error.remedy}"
     return error

@@ -83,7 +83,7 @@ class SandboxSettings:
         [],
         "Services that tests connect to: `postgres`, `redis` or `mysql` (the installed server), an image "
         "(`docker:rabbitmq:4`, `docker:IMAGE=PORT`), or `compose` (the images of the compose file). Each runs empty "
-        "and without network for as long as the tests' sandbox is open.",
+        "and without network for as long as the tests' sandbox is open. Only with bubblewrap.",
     )
     env: list[str] = setting([], "Names of environment variables that tests may see.")
     expose: list[str] = setting(

@@ -97,9 +97,11 @@ async def test_a_wall_that_broke_offers_the_other_one(back_ends):
     assert "--sandbox bubblewrap" in error.remedy
 
 
-async def test_another_one_that_does_not_work_is_not_offered(back_ends):
-    back_ends(bubblewrap=Wall("bubblewrap"), docker=Wall("docker", works=False))
-    error = await sandbox_selection.suggest_other(SandboxBrokenError("gone."), wanting(), "bubblewrap")
+@pytest.mark.parametrize(("works", "services"), [(False, []), (True, ["redis"])])
+async def test_another_one_that_does_not_work_or_starts_no_services_is_not_offered(back_ends, works, services):
+    back_ends(bubblewrap=Wall("bubblewrap"), docker=Wall("docker", works=works))
+    settings = Settings(sandbox=SandboxSettings(services=services))
+    error = await sandbox_selection.suggest_other(SandboxBrokenError("gone."), settings, "bubblewrap")
     assert error.remedy == "Run `greenloop doctor`."
 
 

@@ -21,12 +21,14 @@ from greenloop.drafting.candidates.changes.mutate import Stage, corrected_data, 
 from greenloop.drafting.candidates.checks.gate import check
 from greenloop.engine.loop.candidate_runs import find_duplicate, with_finding, with_verdict
 from greenloop.verdict.case_runs import Files
+from greenloop_sandbox import payload
 
 NO_GAIN = "NoGain"
-MUTATION_SECONDS = 10.0  # wall time for all one-token changes of the regions that were chosen first
-SUSPECTS_SECONDS = 20.0  # wall time for those of all other suspects: equal shares, with what others left over
+MUTATION_SECONDS = 10.0  # for all one-token changes of the regions that were chosen first, on a quiet machine
+SUSPECTS_SECONDS = 20.0  # for those of all other suspects: equal shares, with what others left over
 MERGE_SECONDS = 5.0  # wall time for all merges with one attempt
 MERGES_SECONDS = 30.0  # seconds of runs for all merges of a run
+LEAST_CHANGES = 12  # of the regions that were chosen first, however slow their tests are
 MOST_PASSING = 3  # with more passing changes, the first is as likely wrong as right
 
 Verify = Callable[[Files], Awaitable[Verdict]]
@@ -50,14 +52,7 @@ async def attempt_without_model(
         return await best_merge(problem, len(attempts), draft, attempts, verify, seconds_left)
     problem = problem.focused(draft.regions)
     return await best_mutant(
-        problem,
-        len(attempts),
-        draft,
-        attempts,
-        verify,
-        seconds_left,
-        is_enough=is_enough,
-        most_passing=most_passing,
+        problem, len(attempts), draft, attempts, verify, seconds_left, is_enough=is_enough, most_passing=most_passing
     )
 
 
@@ -71,15 +66,17 @@ async def best_mutant(
     *,
     is_enough: Callable[[], bool] = lambda: False,
     most_passing: int = MOST_PASSING,
+    load: Callable[[], float] = lambda: payload.protocol().load(),
 ) -> Attempt:
     """Tests the one-token changes of the parent's code; returns the best, or a finding if none passes more tests.
 
-    Takes at most `seconds_left`, and the time of one change, and ends as soon as it `is_enough`. If the code passes
+    Takes at most `seconds_left`, and the time of one change, and ends as soon as it `is_enough`; its own limit is
+    longer with many processes for a processor (`load`) or few tries. If the code passes
     with the imports that it lacks, it is taken as it is; a corrected value of a data file comes next. If more than
     `most_passing` changes of a stage pass, the tests are too weak to choose, and none is taken.
     """
     parent = attempts[draft.parent]
-    limit = min(_mutation_seconds(problem, draft, attempts), seconds_left)
+    limit = min(_mutation_seconds(problem, draft, attempts) * load(), seconds_left)
     if (completed := with_missing_imports(problem, parent)) is not None:
         trial = await _try_all(problem, [completed], parent, verify, limit=limit)
         if trial.passing:
@@ -92,7 +89,8 @@ async def best_mutant(
     for stage in Stage:
         left, candidates = limit - trial.took, mutants(problem, parent, stage)
         wanted = takewhile(lambda _candidate: not is_enough(), candidates)
-        more = await _try_all(problem, wanted, parent, verify, limit=left, most_passing=most_passing)
+        least = 0 if draft.regions else LEAST_CHANGES - trial.tried
+        more = await _try_all(problem, wanted, parent, verify, left, least, seconds_left - trial.took, most_passing)
         trial = trial.followed_by(more)
         if trial.passing:
             break
@@ -165,15 +163,16 @@ async def _try_all(
     candidates: Iterable[Candidate],
     parent: Attempt,
     verify: Verify,
-    *,
     limit: float,
+    least: int = 0,
+    seconds_left: float = 0.0,
     most_passing: int = 0,
 ) -> _Trial:
-    """Tests candidates until one too many passes or the time is over."""
+    """Tests candidates until one too many passes or the time is over: `limit`, or `seconds_left` for the `least`."""
     trial, began = _Trial(), monotonic()
     for candidate in candidates:
-        files = compose(problem, candidate)
-        if monotonic() - began > limit or trial.passing > most_passing:
+        files, most = compose(problem, candidate), limit if trial.tried >= least else seconds_left
+        if monotonic() - began > most or trial.passing > most_passing:
             break
         verdict = await verify(files)
         trial.tried += 1
@@ -215,7 +214,7 @@ def _finish(blank: Attempt, trial: _Trial, no_gain: str) -> Attempt:
 
 
 def _mutation_seconds(problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> float:
-    """The wall time for the one-token changes of a draft: its share of what earlier ones of the run left over."""
+    """Seconds for the one-token changes of a draft: its share of what earlier ones of the run left over."""
     earlier = [each for each in attempts if each.draft and each.draft.move is Move.MUTATE]
     waiting = len(problem.suspects) - len({each.draft.regions for each in earlier if each.draft and each.draft.regions})
     if not draft.regions:

@@ -126,3 +126,20 @@ async def test_while_a_model_is_asked_only_a_change_that_passes_alone_is_taken(m
     )
     assert (attempt.verdict.status is Status.PASSED) is is_solved
     assert is_solved or attempt.verdict.reason.startswith("More than one one-token edit passes")
+
+
+@pytest.mark.parametrize(
+    ("load", "seconds", "tried"), [(1.0, 100, 24), (0.0, 100, without_model.LEAST_CHANGES), (0.0, 0, 0), (1.0, 0, 0)]
+)
+async def test_a_loaded_machine_gets_more_time_and_slow_tests_some_tries(load, seconds, tried):
+    text = "def f(x):\n    return x + 1 - 2 + 3 - 4 + 5\n"
+    region = Region(path="m.py", qualname="f", start=1, end=2)
+    problem = replace(PROBLEM, regions=(region,), suspects=(), files={"m.py": text}, originals={"m.py": text})
+
+    async def fails(_files) -> Verdict:
+        return Verdict(status=Status.FAILED)
+
+    attempts = [Attempt(number=0, verdict=Verdict(status=Status.FAILED))]
+    attempt = await without_model.best_mutant(problem, 1, mutate(), attempts, fails, seconds, load=lambda: load)
+    found = attempt.notes[0].fields["tried"]
+    assert found >= tried if load and seconds else found == tried
