@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from greenloop.core.election import Ballot
 from greenloop.core.records.spec import Case, Provenance
+from greenloop.plugins.written_tests.polls import Ballot
 
 
 def make_case(name: str, batch: str = "", provenance: Provenance = Provenance.DESIGNED) -> Case:

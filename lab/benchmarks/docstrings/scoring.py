@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.docstrings.case_runner import NEVER, PASSED
-from greenloop.core.election import Ballot, Poll, Ruling
 from greenloop.core.generated_tests import parse_equation
 from greenloop.core.records.spec import Case, Provenance
+from greenloop.plugins.written_tests.polls import Ballot, Poll, Ruling
 from greenloop.plugins.written_tests.voting import normalise_literal
 from greenloop_lab.bench import designed_tests
 from greenloop_lab.bench.designed_tests import Rates, TaskVerdicts

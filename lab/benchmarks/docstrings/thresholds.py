@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from greenloop.core.election import Poll, Ruling, find_clusters, rank_by_split
+from greenloop.plugins.written_tests.polls import Poll, Ruling, find_clusters, rank_by_split
 
 
 def consensus(*, majority: float, share: float) -> Callable[[Poll], Ruling]:

@@ -6,7 +6,7 @@ much as the candidates that pass it, a candidate as much as the tests it passes;
 
 from __future__ import annotations
 
-from greenloop.core.election import Poll, Ruling, find_clusters, rank_by_split
+from greenloop.plugins.written_tests.polls import Poll, Ruling, find_clusters, rank_by_split
 
 ROUNDS = 10  # of mutual weighting; the order is stable after three or four
 BELIEVED = 0.5  # share of the best test's weight that a test needs to be kept

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from math import ceil
 
-from greenloop.core.election import Poll, Ruling, find_clusters, rank_by_split
 from greenloop.core.records.spec import Case
+from greenloop.plugins.written_tests.polls import Poll, Ruling, find_clusters, rank_by_split
 
 SHARE = 0.6  # share of the sets that must pass
 

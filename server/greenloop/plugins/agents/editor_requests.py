@@ -56,7 +56,7 @@ def register(server: LanguageServer, parts: Parts) -> None:
         params = verify_params(raw)
 
         async def answer(root: Path, settings: Settings) -> dict[str, Any]:
-            api, texts = await load("greenloop.api.verification"), await load("greenloop.api.short_texts")
+            api, texts = await load("greenloop.api.verification"), await load("greenloop.plugins.agents.short_texts")
             request = api.VerifyRequest(root=root, targets=tuple(params.targets))
             result = await api.verify(request, settings=settings)
             count = sum(case.passed for case in result.cases)
@@ -73,7 +73,7 @@ def register(server: LanguageServer, parts: Parts) -> None:
             return {"text": NO_TARGET}
 
         async def answer(root: Path, settings: Settings) -> dict[str, Any]:
-            api, texts = await load("greenloop.api.testing"), await load("greenloop.api.short_texts")
+            api, texts = await load("greenloop.api.testing"), await load("greenloop.plugins.agents.short_texts")
             found = await api.explain(root, target, settings=settings, pool=parts.engines.pool)
             uri_of = parts.documents.uri_of
             lines = [{"uri": uri_of(root / x.path), "line": x.line - 1, "suspicion": x.suspicion} for x in found.lines]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from greenloop.core import registry
-from greenloop.core.docstrings.documentation import REMEDY, find_untestable_effects, read_documentation, why_unusable
+from greenloop.core.docstrings.documentation import read_documentation
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.ports import Tools
 from greenloop.core.records.problem import Problem
@@ -17,6 +17,7 @@ from greenloop.localize.regions import is_unwritten
 from greenloop.plugins.written_tests import designed_tests, stored_tests
 from greenloop.plugins.written_tests.edited_tests import stored_path
 from greenloop.plugins.written_tests.stored_tests import struck_lines
+from greenloop.plugins.written_tests.testability import REMEDY, find_untestable_effects, why_unusable
 from greenloop.plugins.written_tests.voting import Voting
 from greenloop.project.sources import import_name_in_tests
 

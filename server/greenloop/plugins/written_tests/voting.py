@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from greenloop.core.compose import compose
 from greenloop.core.docstrings.literals import literal_value, parse_literal_input
-from greenloop.core.election import Ballot, Election, Poll, Ruling, elect_nearest
+from greenloop.core.election import Election, elect_nearest
 from greenloop.core.fingerprint import fingerprint
 from greenloop.core.generated_tests import (
     Check,
@@ -32,6 +32,7 @@ from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.text.diff import count_changed_lines
 from greenloop.plugins.written_tests import stored_tests
 from greenloop.plugins.written_tests.edited_tests import list_tests, without_cases
+from greenloop.plugins.written_tests.polls import Ballot, Poll, Ruling
 from greenloop.project.sources import import_name_in_tests
 from greenloop_sandbox import CaseResult
 

@@ -9,11 +9,11 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from greenloop.api.short_texts import describe_explanation
 from greenloop.api.testing import Explanation, explain
 from greenloop.cli import exit_codes, interrupt, options, render
 from greenloop.cli.screen import open_view
 from greenloop.cli.width import break_lines
+from greenloop.plugins.agents.short_texts import describe_explanation
 
 SUMMARY = "show where a test fails and what is most likely at fault, without a model"
 

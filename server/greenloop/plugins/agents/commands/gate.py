@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from greenloop.api.settings import state_folder
-from greenloop.api.short_texts import describe_verification, shorten
 from greenloop.api.verification import Verification
 from greenloop.cli import exit_codes, options
 from greenloop.core.errors import GreenloopError
+from greenloop.plugins.agents.short_texts import describe_verification, shorten
 
 PASSED, SAID, BLOCKED = 0, 1, 2  # exit codes of a hook: the agent may stop; so it may, with a message; it must go on
 WAITING = 0.2  # seconds for the client's object

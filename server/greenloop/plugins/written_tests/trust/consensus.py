@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from greenloop.core.election import Poll, Ruling, find_clusters, rank_by_split
+from greenloop.plugins.written_tests.polls import Poll, Ruling, find_clusters, rank_by_split
 
 ENOUGH = 5  # answers before any candidate is believed
 SHARE = 0.6  # share of the tests that a believed candidate passes (AgentCoder's threshold)

@@ -6,7 +6,7 @@ import pytest
 
 from ballots import make_ballot, make_case
 from greenloop.core import registry
-from greenloop.core.election import Ballot, Poll, find_clusters, rank_by_split
+from greenloop.plugins.written_tests.polls import Ballot, Poll, find_clusters, rank_by_split
 
 
 def poll(*ballots: Ballot, cases: str = "abcde", **more) -> Poll:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.api.short_texts import describe_verification
 from greenloop.engine.verify.report import Tampering, Verification
+from greenloop.plugins.agents.short_texts import describe_verification
 from greenloop.project.revisions.judging import JudgingChange
 from greenloop_sandbox import CaseResult, Failure, Frame
 
