@@ -34,14 +34,19 @@ def write(root: Path, files: Mapping[str, str]) -> None:
         (root / name).write_text(text, encoding="utf-8")
 
 
+def commit(root: Path) -> None:
+    for words in (["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"]):
+        subprocess.run(["git", *words], cwd=root, check=True, capture_output=True)
+
+
 @pytest.fixture
 def verify(tmp_path, monkeypatch, capsys):
     """`greenloop verify` of a change of the project, with words: exit code, and the object of `--json` or the text."""
     root = tmp_path / "project"
     root.mkdir()
     write(root, FILES)
-    for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"]):
-        subprocess.run(["git", *words], cwd=root, check=True, capture_output=True)
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True, capture_output=True)
+    commit(root)
     monkeypatch.chdir(root)
     monkeypatch.setenv("GREENLOOP_SANDBOX_KIND", "bubblewrap")
 
@@ -149,3 +154,20 @@ def test_what_is_required_beyond_a_pass_decides_the_exit_code(verify):
     code, value = verify({"m.py": RIGHT}, "--json", "--require", "apart")
     assert (value["require"], code == 0) == ("apart", bool(value["apart"]))
     assert value["apart"] or "--require apart" in value["reason"]
+
+
+README = "README.md::README.md"
+
+
+def test_examples_of_a_readme_are_tests_of_the_revision(verify):
+    guide = ">>> from m import one\n>>> one()\n2\n\nMore.\n"
+    write(
+        Path.cwd(), {"README.md": guide, "pytest.ini": "[pytest]\naddopts = --doctest-glob='*.md'\n", "test_m.py": ""}
+    )
+    commit(Path.cwd())
+    two = {"m.py": CODE.replace("return 1", "return 2")}
+    code, value = verify({**two, "README.md": guide.replace("More", "Less")}, "--json")
+    assert (code, value["fixed"], value["apart"]) == (0, [README], [README]), value["reason"]
+    code, value = verify({**two, "README.md": guide.replace("2", "3")}, "--json")
+    assert (code, value["state"]) == (1, "edits_tests")
+    assert value["reason"].startswith("The change edits README.md, which judges it (a test file).")

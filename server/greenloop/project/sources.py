@@ -123,11 +123,11 @@ def is_test_file(path: str, patterns: Sequence[str] | None = None) -> bool:
     pure = PurePosixPath(path)
     if pure.suffix != ".py":
         return False
-    return any(_matches(pure, pattern) for pattern in (TEST_FILES if patterns is None else patterns))
+    return any(matches(pure, pattern) for pattern in (TEST_FILES if patterns is None else patterns))
 
 
-def _matches(path: PurePosixPath, pattern: str) -> bool:
-    # As in pytest: a pattern with a slash is matched against the whole path, any other against the name.
+def matches(path: PurePosixPath, pattern: str) -> bool:
+    """As in pytest: a pattern with a slash is matched against the whole path, any other against the name."""
     return fnmatch(str(path), f"*{pattern}") if "/" in pattern else fnmatch(path.name, pattern)
 
 
@@ -193,6 +193,14 @@ def file_patterns(root: Path) -> tuple[str, ...]:
     """The file name patterns by which this project's pytest finds its tests."""
     usual = DJANGO_TEST_FILES if (root / "manage.py").is_file() else TEST_FILES
     return tuple(pytest_option(root, "python_files")) or usual
+
+
+def text_patterns(root: Path) -> tuple[str, ...]:
+    """The file name patterns of texts whose examples this project's pytest runs (`--doctest-glob`)."""
+    words = pytest_option(root, "addopts")
+    pairs = ((word.partition("="), after) for word, after in zip(words, [*words[1:], ""], strict=False))
+    found = [(option[2] or after).strip("\"'") for option, after in pairs if option[0] == "--doctest-glob"]
+    return tuple(found) or ("test*.txt",)
 
 
 # -- modules --------------------------------------------------------------------------------------------------------

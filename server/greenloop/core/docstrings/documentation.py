@@ -76,8 +76,13 @@ def doctests_in(text: str) -> dict[str, list[tuple[str, str]]]:
     """(source, expected text) of each `>>>` example in code, by the qualified name of whose docstring has it."""
     body = statements_of(text)
     documented = [("", ast.Module(body=[*body], type_ignores=[])), *find_definitions(body)]
-    examples = {name: read_examples(ast.get_docstring(node) or "") for name, node in documented}
-    return {name: [(each.source, each.want) for each in found] for name, found in examples.items() if found}
+    examples = {name: examples_in(ast.get_docstring(node) or "") for name, node in documented}
+    return {name: found for name, found in examples.items() if found}
+
+
+def examples_in(text: str) -> list[tuple[str, str]]:
+    """(source, expected text) of each `>>>` example in a text."""
+    return [(each.source, each.want) for each in read_examples(text) or ()]
 
 
 def _read_opening(region: str) -> tuple[str, str | None, int, int]:

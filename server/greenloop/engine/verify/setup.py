@@ -124,11 +124,9 @@ class VerificationContext:
         return Provenance.USER if path in self.revision.trusted or self._keeps_doctests(path) else Provenance.DOCTEST
 
     def _keeps_doctests(self, path: str) -> bool:
-        before, after = self.revision.old_code.get(path), self.snapshot.text(path)
-        if before is None or after is None or not path.endswith(".py"):
-            return False
+        before = self.revision.old_code.get(path, b"") if path.endswith(".py") else b""
         examples = doctests_in(sources.decode(before))
-        return bool(examples) and examples == doctests_in(after)
+        return bool(examples) and examples == doctests_in(self.snapshot.text(path) or "")
 
     @property
     def snapshot(self) -> Snapshot:

@@ -53,7 +53,7 @@ def read_judges(repository: Repository, tree: Tree, installed: IsInstalled) -> I
     with tempfile.TemporaryDirectory(prefix="greenloop-") as folder:
         for name in named & {*sources.CONFIGURATION}:
             (Path(folder) / name).write_bytes(contents[name])
-        patterns = sources.file_patterns(Path(folder))
+        patterns, texts = sources.file_patterns(Path(folder)), sources.text_patterns(Path(folder))
     links = [entry for path, entry in tree.entries.items() if entry.mode == LINK and role_by_name(path, patterns)]
     targets = {
         posixpath.normpath(posixpath.join(posixpath.dirname(path), os.fsdecode(data)))
@@ -63,6 +63,7 @@ def read_judges(repository: Repository, tree: Tree, installed: IsInstalled) -> I
         yield Judges(
             modules=modules,
             patterns=patterns,
+            texts=texts,
             paths=tree.entries.keys(),
             targets=targets,
             configuration={path: contents[path] for path in named},

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
+from greenloop.core.docstrings.documentation import examples_in
 from greenloop.core.python.ast_source import UNPARSABLE, parse_module_strictly
 from greenloop.project import sources
 from greenloop.project.environment.faults.tables import KNOWN
@@ -68,21 +69,23 @@ def role_by_name(path: str, patterns: Sequence[str]) -> str:
         return TEST
     if {"test", "tests"} & {*folders}:
         return FOLDER
-    is_data = pure.suffix not in IMPORTABLE
-    return EXPECTED if is_data and (_SNAPSHOT.search(pure.name) or _SNAPSHOTS & {*folders}) else ""
+    return (
+        EXPECTED if pure.suffix not in IMPORTABLE and (_SNAPSHOT.search(pure.name) or _SNAPSHOTS & {*folders}) else ""
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judges:
     """Finds the files that judge, by the files of the base revision.
 
-    `paths` are all of them, `targets` those that trusted links lead to, `configuration` the contents of files that may
-    name plugins. `is_installed` says whether the environment has a top-level module of this name, other than one with
-    this content.
+    `patterns` are those of test files, `texts` those of texts whose examples pytest runs; `paths` are all files,
+    `targets` those that trusted links lead to, `configuration` the contents of files that may name plugins.
+    `is_installed` says whether the environment has a top-level module of this name, other than one with this content.
     """
 
     modules: BaseModules
     patterns: Sequence[str]
+    texts: Sequence[str]
     paths: Collection[str]
     targets: Collection[str] = ()
     configuration: Mapping[str, bytes] = field(default_factory=dict)
@@ -116,6 +119,8 @@ class Judges:
         """The role that the name shows, or a link of the revision that judges."""
         if role := role_by_name(path, self.patterns):
             return role
+        if not path.endswith(".py") and any(sources.matches(PurePosixPath(path), each) for each in self.texts):
+            return TEST
         return LINK if any(path == each or path.startswith(f"{each}/") for each in self.targets) else ""
 
     def _is_support(self, path: str) -> bool:
@@ -128,8 +133,7 @@ class Judges:
 
     @property
     def _plugins(self) -> frozenset[str]:
-        find = support.plugin_modules
-        return self._once("plugins", lambda: find(self.modules, self._tests, self.configuration))
+        return self._once("plugins", lambda: support.plugin_modules(self.modules, self._tests, self.configuration))
 
     @property
     def _roots(self) -> frozenset[str]:
@@ -248,9 +252,11 @@ def is_allowed(path: str, allow: Sequence[str]) -> bool:
 
 
 def is_harmless_edit(path: str, role: str, before: bytes, after: bytes | None) -> bool:
-    """Does the edit leave alone how tests are judged: a build, or other tables than those of the tests?"""
+    """Does the edit leave alone how tests are judged: a build, other tables than those of the tests, a text's prose?"""
     if role == BUILD:
         return True
+    if after is not None and role == TEST and not path.endswith(".py"):
+        return examples_in(sources.decode(before)) == examples_in(sources.decode(after))
     return after is not None and PurePosixPath(path).name in _TABLES and _tables(path, before) == _tables(path, after)
 
 
@@ -280,4 +286,5 @@ def find_role(path: str, root: Path, text_of: Callable[[str], str | None], patte
     """Returns the role in which a data file judges ("expected results"); "" for data that the code reads. Blocking."""
     texts = {each: text for each in python_files(root) if (text := text_of(each)) is not None}
     modules = BaseModules(layout=root, texts=texts)
-    return Judges(modules=modules, patterns=patterns, paths={path, *texts}).role(path)
+    judges = Judges(modules=modules, patterns=patterns, texts=sources.text_patterns(root), paths={path, *texts})
+    return judges.role(path)

@@ -24,3 +24,19 @@ def test_data_that_only_tests_name_is_theirs(tmp_path, path, role):
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
     assert find_role(path, tmp_path, FILES.get, ("test_*.py",)) == role
+
+
+@pytest.mark.parametrize(
+    ("addopts", "path", "role"),
+    [
+        ("", "docs/test_guide.txt", "a test file"),
+        ("", "README.md", ""),
+        ("-q --doctest-glob=README.md", "README.md", "a test file"),
+        ("--doctest-glob '*.rst'", "docs/guide.rst", "a test file"),
+        ("--doctest-glob '*.rst'", "README.md", ""),
+        ("--doctest-glob=*", "m.py", ""),
+    ],
+)
+def test_texts_whose_examples_pytest_runs_are_tests(tmp_path, addopts, path, role):
+    (tmp_path / "pytest.ini").write_text(f"[pytest]\naddopts = {addopts}\n")
+    assert find_role(path, tmp_path, FILES.get, ("test_*.py",)) == role
