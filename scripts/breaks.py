@@ -152,7 +152,7 @@ BREAKS = (
     ),
     Break(
         promise="every example of a docstring is a case",
-        file="specs/kinds/doctest.py",
+        file="specs/doctest.py",
         old="enumerate(parsed, 1)",
         new="enumerate(parsed[:1], 1)",
         room="tests/unit/specs",

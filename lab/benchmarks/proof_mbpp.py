@@ -15,7 +15,7 @@ from proof_projects import ONE_TOKEN, is_one_token
 
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.verification_inputs import ACCEPTING
-from greenloop.specs.kinds import doctest as doctests
+from greenloop.specs import doctest as doctests
 from greenloop_lab.bench import mbpp
 from greenloop_lab.bench.mutation import mutants
 from greenloop_lab.bench.mutation.ast_edits import Source, apply_edits

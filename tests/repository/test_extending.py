@@ -57,7 +57,7 @@ def part(tmp_path, monkeypatch):
         place = tmp_path / folder
         place.mkdir(exist_ok=True)
         (place / file).write_text(FILES[name], encoding="utf-8")
-        package = importlib.import_module(registry.PACKAGES[folder])
+        package = importlib.import_module(registry.PACKAGES.get(folder, "greenloop.plugins.written_tests.kinds"))
         monkeypatch.setattr(package, "__path__", [*package.__path__, str(place)])
         importlib.invalidate_caches()
         module = registry.load_part(folder, file.removesuffix(".py"))

@@ -7,7 +7,7 @@ import pytest
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Spec
 from greenloop.project import targets
-from greenloop.specs.kinds import examples
+from greenloop.specs import examples
 from greenloop_sandbox import TestRun
 from greenloop_sandbox.report import cases as report
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
-from greenloop.specs.kinds import doctest
+from greenloop.specs import doctest
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -45,6 +45,6 @@ def has_unwritten_methods(target: Target, text: str) -> bool:
 
 def example_selectors(function: Target, text: str) -> tuple[str, ...]:
     """The selectors of the examples in a function's docstring."""
-    from greenloop.specs.kinds import doctest  # noqa: PLC0415 - as above
+    from greenloop.specs import doctest  # noqa: PLC0415 - as above
 
     return doctest.examples(function, text).selectors

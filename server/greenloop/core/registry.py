@@ -17,7 +17,6 @@ from greenloop.core.text.similar import closest
 
 # The package with the variants of each part.
 PACKAGES = {
-    "specs": "greenloop.specs.kinds",
     "context": "greenloop.drafting.context",
     "feedback": "greenloop.drafting.feedback",
     "search": "greenloop.drafting.search",

@@ -30,7 +30,7 @@ from greenloop.localize.unreached import importable
 from greenloop.localize.unreached.named_by_failure import find_called_by
 from greenloop.localize.unreached.uncollected import refuse_broken_pytest, refuse_uncollected
 from greenloop.project.targets import nearest_names
-from greenloop.specs.kinds.pytest import read_spec
+from greenloop.specs.pytest import read_spec
 from greenloop_sandbox import CaseResult, Execution, Failure, case_results, collected_cases
 
 FILE_SECONDS = 1.5  # that a first question waits for the other tests of the target's file

@@ -26,8 +26,8 @@ from greenloop.localize.unreached import importable
 from greenloop.localize.unreached.uncollected import refuse_uncollected
 from greenloop.project.sources import import_name_in_tests
 from greenloop.project.syntax import definitions
-from greenloop.specs.kinds.doctest import examples
-from greenloop.specs.kinds.examples import build_spec, region_statements
+from greenloop.specs.doctest import examples
+from greenloop.specs.examples import build_spec, region_statements
 from greenloop_sandbox import Execution, collected_cases
 from greenloop_sandbox.report.cases import collect_errors
 

@@ -12,22 +12,12 @@ from greenloop.core.docstrings.documentation import read_documentation
 from greenloop.core.docstrings.literals import EXCEPTIONS
 from greenloop.core.docstrings.statements import DocstringStatements, read_statements
 from greenloop.core.generated_tests import Check, build_test_file
-from greenloop.core.ports import Tools
-from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Region, Spec, Target
-from greenloop.project import sources
 from greenloop.project.syntax import definitions
 
 KIND = "examples"
 _PYTEST = "import pytest"
 _EXCEPTION = re.compile(r"(?:Error|Exception|Warning)$")
-
-
-async def collect(problem: Problem, tools: Tools) -> Spec:
-    """The checks of the first region; no cases where nothing is stated, or the statements contradict each other."""
-    del tools
-    region = problem.regions[0]
-    return build_spec(region, problem.files[region.path], sources.import_name_in_tests(region.path, problem.root))
 
 
 def build_spec(region: Region, text: str, module: str) -> Spec:

@@ -6,9 +6,7 @@ import pytest
 
 from greenloop.core.records.spec import Provenance
 from greenloop.project import targets
-from greenloop.specs.kinds import doctest as doctest_spec
-from greenloop_sandbox import Execution
-from scripted_session import ScriptedSession, make_problem, make_tools
+from greenloop.specs import doctest as doctest_spec
 
 MODULE = '''\
 """Module."""
@@ -91,11 +89,3 @@ def test_a_file_that_is_broken_elsewhere_still_has_its_examples():
 def test_tabs_and_a_class_in_a_block():
     text = 'if True:\n\tclass A:\n\t\tdef f(self):\n\t\t\t"""\n\t\t\t>>> A().f()\n\t\t\t1\n\t\t\t"""\n'
     assert [case.line for case in spec_of(text, "A.f").cases] == [5]
-
-
-async def test_doctests_need_no_session():
-    region = targets.find_target(MODULE, "pkg/m.py", "Box.area").region
-    session = ScriptedSession(Execution())
-    spec = await doctest_spec.collect(make_problem(MODULE, "pkg/m.py", regions=(region,)), make_tools(session))
-    assert len(spec.cases) == 3
-    assert session.asked == []

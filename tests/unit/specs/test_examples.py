@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from textwrap import indent
 
 import pytest
 
-from greenloop.core.records.problem import Problem
-from greenloop.core.records.spec import Provenance, Region, Spec
+from greenloop.core.records.spec import Provenance, Region
 from greenloop.project import targets
-from greenloop.specs.kinds import examples
+from greenloop.specs import examples
 
 
 def region(text: str, name: str = "f") -> Region:
@@ -184,11 +182,3 @@ def test_half_a_megabyte_is_read_in_bounded_time_and_memory(piece):
         len(examples.build_spec(Region(path="m.py", qualname="f", start=1, end=text.count("\n")), text, "m").cases)
         <= 100
     )
-
-
-async def test_collect_reads_the_first_region_of_a_problem():
-    text = 'def f(x):\n    """f(1) == 2"""\n'
-    problem = Problem(root=Path("/x"), spec=Spec(), regions=(region(text),), originals={}, files={"pkg/m.py": text})
-    spec = await examples.collect(problem, None)
-    assert spec.selectors == ("pkg/test_greenloop_examples_m.py::test_examples_1",)
-    assert "from m import f" in spec.files["pkg/test_greenloop_examples_m.py"]

@@ -1,24 +1,12 @@
-"""Reads the examples of a docstring: each `>>>` line is a case. Pure text work, nothing runs.
-
-`collect` reads the docstring of the problem's first region.
-"""
+"""Reads the examples of a docstring: each `>>>` line is a case. Pure text work, nothing runs."""
 
 from __future__ import annotations
 
 import ast
 
 from greenloop.core.docstrings.documentation import read_examples
-from greenloop.core.ports import Tools
 from greenloop.core.python.ast_source import region_definition
-from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec, Target
-
-
-async def collect(problem: Problem, tools: Tools) -> Spec:
-    """The cases; none when the docstring has no examples or they cannot be read."""
-    del tools
-    region = problem.regions[0]
-    return examples(region, problem.files[region.path])
 
 
 def examples(target: Target | Region, text: str) -> Spec:
