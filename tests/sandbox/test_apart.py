@@ -75,6 +75,23 @@ MOCKS = {
                 assert call.call_count == 2
         """,
     ),
+    "a class of the test in the place of the time": Change(
+        own="import datetime\n\ndef is_open():\n    return False\n",
+        new="import datetime\n\ndef is_open():\n    return 9 <= datetime.datetime.now().hour < 17\n",
+        test="""
+            import datetime
+            from m import is_open
+
+            def test_it(monkeypatch):
+                class Ten(datetime.datetime):
+                    @classmethod
+                    def now(cls, tz=None):
+                        return cls(2024, 1, 1, 10)
+
+                monkeypatch.setattr("datetime.datetime", Ten)
+                assert is_open()
+        """,
+    ),
     "a patched name": Change(
         own="import time\n\ndef age(born):\n    return 0\n",
         new="import time\n\ndef age(born):\n    return int(time.time()) - born\n",

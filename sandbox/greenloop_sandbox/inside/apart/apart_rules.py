@@ -7,6 +7,7 @@ modules. The judge believes nothing that the code says: it takes plain data, ins
 sources use, and names that it can resolve itself, never a function or class of the code.
 """
 
+import datetime
 import functools
 import re
 import sys
@@ -94,7 +95,8 @@ class Rules:
         self.new_modules = {module["name"] for module in changed if module["is_new"]}
         self.modules = (self.allowed | {"os", "sys", "re", "math", "json", "time"}) - NEVER | {"sys"}
         self.made = {}  # id of a class built from the other side's -> the class
-        self._names = {}
+        dates = datetime.date, datetime.datetime, datetime.time  # a test may put others in their place
+        self._names = {id(kind): (kind, ("datetime", kind.__name__)) for kind in dates}
 
     # -- whose is it? ---------------------------------------------------------------------------------------------
 
