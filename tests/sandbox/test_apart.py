@@ -661,6 +661,16 @@ async def test_code_behind_a_link_is_proven(proved, tmp_path):
     assert (await proved(Change(own=OWN, new="def double(x):\n    return 2 * x\n", test=DOUBLE))).proven == {CASE: ()}
 
 
+async def test_a_program_that_the_test_starts_is_the_reason(proved):
+    test = (
+        "import subprocess\nimport sys\n\n\ndef test_it():\n    program = 'import m; print(m.double(4))'\n"
+        "    ran = subprocess.run([sys.executable, '-c', program], capture_output=True)\n"
+        "    assert ran.stdout == b'8\\n'\n"
+    )
+    proofs = await proved(Change(own=OWN, new="def double(x):\n    return 2 * x\n", test=test))
+    assert proofs.unproven == {CASE: "it starts a program, which runs without the change"}
+
+
 async def test_threads_that_wait_for_each_other_cannot_be_put_apart(proved):
     change = Change(
         own="def each(function, items):\n    return [function(item) for item in items]\n",

@@ -29,6 +29,8 @@ class Executions:
     def _audit(self, event, args):
         check = CHECKS.get(event)
         peer = self._find_peer() if check and not self._is_busy else None
+        if peer is not None and event.startswith(("subprocess.", "os.")):
+            peer.starts_program = True
         if peer is None or not peer.said:
             return
         caller = sys._getframe(1).f_code

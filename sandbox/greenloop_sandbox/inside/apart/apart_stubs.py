@@ -23,6 +23,7 @@ from apart_rules import NO_MIRROR, SPECIAL, is_plain
 from apart_signatures import fields_of, give_fields, hooks_of
 
 HAVE_CODE = (types.FunctionType, types.MethodType, property)
+PROGRAM = "it starts a program, which runs without the change"
 OF_DATACLASSES = frozenset(("__eq__", "__lt__", "__le__", "__gt__", "__ge__", "__repr__", "__hash__"))
 
 
@@ -50,7 +51,7 @@ class Separation:
         before, self.record = self.record, CaseRecord(bool(self.request["wrong"]))
         self.record.taken, self.record.made = before.taken, before.made
         self.record.is_shown = isinstance(item, doctest.DoctestItem)
-        self.peer._record = self.record
+        self.peer._record, self.peer.starts_program = self.record, False
         setattr(builtins, apart_operands.NOTE, self.record.operands)
 
     def close(self):
@@ -91,8 +92,8 @@ class Separation:
                 watch.start()
                 outcome = yield
                 watch.stop()
-                if outcome.excinfo is None and watch.fault():
-                    conversation.record.give_up(watch.fault())
+                of_program = PROGRAM if conversation.peer.starts_program else ""
+                conversation.record.give_up(watch.fault() if outcome.excinfo is None else of_program)
 
             @pytest.hookimpl(trylast=True)
             def pytest_unconfigure(self):
