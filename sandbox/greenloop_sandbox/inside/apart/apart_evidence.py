@@ -203,8 +203,7 @@ class CaseRecord:
         # What one function does is compared with what it does itself by tests of order, say, or of chance.
         is_fixed = self.operands.are_fixed or len(self.functions) < 2
         sides = {"sides": self.operands.sides, "fixed": is_fixed, "false": self.operands.false}
-        reason = {"unfit": self.unfit, "suspicious": self.suspicious}
-        return {"rests_on": rests_on, **places, **sides, **reason}
+        return {"rests_on": rests_on, **places, **sides, "unfit": self.unfit, "suspicious": self.suspicious}
 
 
 def files_below(folder):

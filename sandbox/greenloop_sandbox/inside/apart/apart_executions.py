@@ -51,10 +51,8 @@ def _compiles(peer, source, filename):
     texts = map(str.strip, (*_texts(peer.said), *_contents(peer.written)))
     if isinstance(source, ast.AST):
         return any(_dump(text, "exec") == ast.dump(source) for text in texts)
-    source = (
-        bytes(source).decode("utf-8", "replace") if isinstance(source, (bytes, bytearray)) else str(source)
-    ).strip()
-    return any(_is_part(text, source) for text in texts) and not _only_makes_values(peer, source)
+    source = bytes(source).decode("utf-8", "replace") if isinstance(source, (bytes, bytearray)) else str(source)
+    return any(_is_part(text, source.strip()) for text in texts) and not _only_makes_values(peer, source.strip())
 
 
 def _dump(text, mode):

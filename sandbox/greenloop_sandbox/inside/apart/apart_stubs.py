@@ -23,7 +23,6 @@ from apart_rules import NO_MIRROR, SPECIAL, is_plain
 from apart_signatures import fields_of, give_fields, hooks_of
 
 HAVE_CODE = (types.FunctionType, types.MethodType, property)
-PROGRAM = "it starts a program, which runs without the change"
 OF_DATACLASSES = frozenset(("__eq__", "__lt__", "__le__", "__gt__", "__ge__", "__repr__", "__hash__"))
 
 
@@ -92,8 +91,8 @@ class Separation:
                 watch.start()
                 outcome = yield
                 watch.stop()
-                of_program = PROGRAM if conversation.peer.starts_program else ""
-                conversation.record.give_up(watch.fault() if outcome.excinfo is None else of_program)
+                program = "it starts a program, which runs without the change" * conversation.peer.starts_program
+                conversation.record.give_up(watch.fault() if outcome.excinfo is None else program)
 
             @pytest.hookimpl(trylast=True)
             def pytest_unconfigure(self):
