@@ -233,6 +233,13 @@ async def test_django_without_a_plugin_for_pytest(refine_project, target):
     assert outcome.after == {"cart/models.py": DJANGO["cart/models.py"].replace("[1:]", "[0:]")}
 
 
+async def test_django_below_the_folder_of_the_repository(refine_project):
+    files = {"pyproject.toml": "", **{f"backend/{path}": text for path, text in DJANGO.items()}}
+    outcome = await refine_project(files, "backend/cart/tests.py", interpreter=sys.executable)
+    assert outcome.verified is Verified.VERIFIED, outcome.message
+    assert outcome.after == {"backend/cart/models.py": DJANGO["cart/models.py"].replace("[1:]", "[0:]")}
+
+
 async def test_settings_of_django_that_fail_are_named(refine_project):
     files = {**DJANGO, "shop/settings.py": "import nowhere_to_be_found\n"}
     outcome = await refine_project(files, "cart/tests.py::TotalTests::test_total", interpreter=sys.executable)

@@ -64,10 +64,7 @@ class ResidentSession(WarmSession):
         return _NAME
 
     async def run(self, run: TestRun) -> Execution:
-        """Runs the tests. A failure of the sandbox itself is reported in `Execution.broken`.
-
-        Raises `CannotVerifyError` where a service does not start.
-        """
+        """Runs the tests; its own failure is in `Execution.broken`, that of a service raises `CannotVerifyError`."""
         if self._uses_one_shot:
             return await self._one_shot.run(run)
         execution = await super().run(run)

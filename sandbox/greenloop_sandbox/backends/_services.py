@@ -124,8 +124,8 @@ class Running:
         if self.has_ended:
             lines = (await self.reading).decode("utf-8", "replace").strip().splitlines()
             problem = f"ended when it was started: {lines[-1] if lines else 'it wrote nothing'}"
-        alone = f"`docker run {self.title}`" if self.service.image else f"`{SERVERS[self.service.kind].program}`"
-        raise CannotVerifyError(f"{self.title} (`sandbox.services`) {problem}.", remedy=f"See whether {alone} starts.")
+        alone = f"docker run {self.title}" if self.service.image else SERVERS[self.service.kind].program
+        raise CannotVerifyError(f"{self.title} (`sandbox.services`) {problem}.", remedy=f"Try `{alone}` alone.")
 
     async def end(self) -> None:
         if self.holder is not None and self.holder.stdin is not None:

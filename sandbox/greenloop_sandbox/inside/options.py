@@ -59,7 +59,7 @@ def pytest_arguments(root, scratch, start=""):
         is_here = options[:1] == ["-p"] or importlib.util.find_spec(module) is not None
         if options and disabling not in configuration and is_here:
             args += options
-    if "python_files" not in configuration and django_settings(root):
+    if "python_files" not in configuration and django_settings(os.path.join(root, start)):
         args += ["-o", "python_files=test*.py"]  # as Django's own runner finds them
     if "junit" in configuration:
         args.append("--junitxml=" + os.path.join(scratch, "junit.xml"))

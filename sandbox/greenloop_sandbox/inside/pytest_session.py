@@ -27,7 +27,7 @@ def prepare(request, siblings):
         return None, "pytest %s was never tried with it" % pytest.__version__
     root, scratch = request["root"], siblings["worker"].scratch_folder(request["scratch"])
     descriptors_before, path = _open_descriptors(), list(sys.path)
-    siblings["worker"].enter_workspace(os.path.join(root, request["start"]), scratch, request["environ"])
+    siblings["worker"].enter_workspace(root, request["start"], scratch, request["environ"])
     siblings["worker"].reopen_streams()
     try:
         arguments = siblings["options"].pytest_arguments(os.path.realpath(root), scratch, request["start"])

@@ -40,7 +40,7 @@ def run_worker(request, siblings, protocol, control, report, output, session, ma
     processes.prctl(processes.PR_SET_DUMPABLE, 1 if request["apart"] is None else 0)
     os.write(control, ISOLATED)
     os.close(control)
-    enter_workspace(os.path.join(root, request["start"]), scratch, request["environ"])
+    enter_workspace(root, request["start"], scratch, request["environ"])
     if session is None:
         reopen_streams()
     key = bytes.fromhex(request["key"])
@@ -67,16 +67,19 @@ def scratch_folder(parent):
     return _scratch_folders[parent]
 
 
-def enter_workspace(start, scratch, environ):
-    """Sets working folder, variables and import path as `python -m pytest` in the folder `start` has them."""
-    start = os.path.normpath(start)
+def enter_workspace(root, folder, scratch, environ):
+    """Sets working folder, variables and import path as `python -m pytest` in the root, or a folder in it, has them."""
+    start = os.path.join(root, folder) if folder else root
     os.chdir(start)
     os.environ.update(environ)
     os.environ.update({"HOME": os.path.join(scratch, "home"), "TMPDIR": scratch, "PWD": start})
     tempfile.tempdir = None
     sys.argv[:] = ["pytest"]
     # PYTHONPATH as if the interpreter had been started with it.
-    entries = [start, *(entry for entry in environ.get("PYTHONPATH", "").split(os.pathsep) if entry)]
+    entries = [
+        *dict.fromkeys((start, root)),
+        *(entry for entry in environ.get("PYTHONPATH", "").split(os.pathsep) if entry),
+    ]
     if sys.path[: len(entries)] != entries:
         sys.path[:0] = entries
     if _find_plain not in sys.path_hooks:

@@ -191,7 +191,8 @@ def _ini_option(data: bytes, file: str, name: str) -> dict[str, list[str]] | Non
 
 def file_patterns(root: Path) -> tuple[str, ...]:
     """The file name patterns by which this project's pytest finds its tests."""
-    usual = DJANGO_TEST_FILES if (root / "manage.py").is_file() else TEST_FILES
+    is_django = (root / "manage.py").is_file() or any(root.glob("*/manage.py"))
+    usual = DJANGO_TEST_FILES if is_django else TEST_FILES
     return tuple(pytest_option(root, "python_files")) or usual
 
 

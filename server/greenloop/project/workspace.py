@@ -40,10 +40,11 @@ def _imports_from_others(member: Path) -> bool:
 
 
 def find_start(root: Path, tests: PurePosixPath) -> str:
-    """The folder below the root in which pytest starts for these tests: that of a member which `widen` is for."""
+    """The folder below the root where pytest starts for these tests: a Django project's, or one that `widen` is for."""
     for each in (tests, *tests.parents):
         if any((root / each / mark).exists() for mark in _MARKS):
-            return str(each) if widen(root / each) != root / each else ""
+            is_own = (root / each / "manage.py").exists() or widen(root / each) != root / each
+            return str(each) if is_own and each != PurePosixPath() else ""
     return ""
 
 

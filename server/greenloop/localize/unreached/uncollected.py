@@ -17,6 +17,10 @@ _FRAME = re.compile(r'^\s+File "([^"<]+)", line (\d+)')
 _LIBRARIES = ("site-packages", "dist-packages", "importlib")
 _BANNER = re.compile(r"[=\s]*$|=+ .* =+$")
 COLLECT = "Fix that first: pytest has to be able to collect the test."
+LOAD_TESTS = (
+    "pytest does not call `load_tests`: write its cases as methods whose names begin with `test`, several values with"
+    " `self.subTest`."
+)
 CIRCULAR = (
     "Two modules import each other: import one of them inside the functions that use it, or move what both need into a"
     " third one."
@@ -29,9 +33,11 @@ def refuse_uncollected(context: BaselineContext, execution: Execution) -> None:
         path, failure = error.id.partition("::")[0], error.failure
         refuse_at_import([failure], path, context.snapshot.text, context.patterns)
         location = next((f" ({frame.path}:{frame.line})" for frame in reversed(failure.frames)), "")
+        remedy = CIRCULAR if "partially initialized module" in failure.message else COLLECT
+        if "def load_tests(" in (context.snapshot.text(path) or ""):
+            remedy = LOAD_TESTS
         raise CannotVerifyError(
-            f"{path} cannot be collected by pytest: {failure.type}: {failure.message}{location}.",
-            remedy=CIRCULAR if "partially initialized module" in failure.message else COLLECT,
+            f"{path} cannot be collected by pytest: {failure.type}: {failure.message}{location}.", remedy=remedy
         )
     refuse_broken_pytest(context, execution)
 

@@ -9,14 +9,17 @@ import pytest
 
 from executions import execute
 from greenloop.core.errors import CannotVerifyError
-from greenloop.localize.unreached.uncollected import CIRCULAR, COLLECT, refuse_uncollected
+from greenloop.localize.unreached.uncollected import CIRCULAR, COLLECT, LOAD_TESTS, refuse_uncollected
 from greenloop.project.snapshot import Snapshot
 
 
 @pytest.fixture
 def context(tmp_path) -> Any:
     return SimpleNamespace(
-        snapshot=Snapshot(root=tmp_path, buffers={"m.py": b"def f():\n    pass\n"}),
+        snapshot=Snapshot(
+            root=tmp_path,
+            buffers={"m.py": b"def f():\n    pass\n", "test_made.py": b"def load_tests(loader, tests, pattern):\n"},
+        ),
         patterns=("test_*.py",),
         place=SimpleNamespace(environment=SimpleNamespace(executable="python")),
         target=SimpleNamespace(path="test_m.py"),
@@ -36,6 +39,11 @@ def error(kind, message, line):
             error("ImportError", "cannot import name 'f' from partially initialized module 'm'", 5),
             "test_m.py cannot be collected by pytest: ImportError: ",
             CIRCULAR,
+        ),
+        (
+            {**error("TypeError", "missing", 7), "id": "test_made.py::Made"},
+            "test_made.py cannot be collected by pytest: TypeError: missing",
+            LOAD_TESTS,
         ),
         (error("NotImplementedError", "", 1), "Importing test_m.py runs f, which is still to be written", "Write a"),
     ],
