@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import sysconfig
 
 import pytest
 
+from greenloop.cli.main import main
 from greenloop.core.records.outcome import Verified
 from greenloop.engine import refine
 from greenloop.project import configuration
@@ -238,6 +240,28 @@ async def test_django_below_the_folder_of_the_repository(refine_project):
     outcome = await refine_project(files, "backend/cart/tests.py", interpreter=sys.executable)
     assert outcome.verified is Verified.VERIFIED, outcome.message
     assert outcome.after == {"backend/cart/models.py": DJANGO["cart/models.py"].replace("[1:]", "[0:]")}
+
+
+@pytest.mark.parametrize(
+    ("files", "changed", "right", "words"),
+    [
+        (DJANGO, "cart/models.py", DJANGO["cart/models.py"].replace("[1:]", ""), []),
+        (KINDS["a sibling in a workspace"][0], "b/src/m.py", RIGHT, ["a/tests"]),
+    ],
+    ids=["Django", "a workspace"],
+)
+def test_a_change_is_verified_by_the_tests_of_the_project(
+    tmp_path, monkeypatch, capsys, lay, files, changed, right, words
+):
+    root = lay(tmp_path / "w", files)
+    monkeypatch.chdir(root)
+    for each in (["init", "-q"], ["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"]):
+        subprocess.run(["git", *each], check=True, capture_output=True)
+    (root / changed).write_text(right)
+    settings = ["--set", f"interpreter={sys.executable}", "--sandbox", "bubblewrap"]
+    assert main(["verify", *words, "--json", *settings]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["state"], found["apart"]) == ("verified", found["fixed"])
 
 
 async def test_settings_of_django_that_fail_are_named(refine_project):
