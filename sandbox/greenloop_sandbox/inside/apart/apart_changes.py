@@ -93,7 +93,8 @@ def _compare(old_tree, new_tree, module, seeds, used_names):
         elif is_class:
             if _class_itself(before) != _class_itself(node):
                 # Members of an enumeration, slots and bases cannot be added: the changed class takes its place.
-                is_other = _is_enum(node) or _layout(node) != _layout(before)
+                is_enum = any("Enum" in each or "Flag" in each for each in _dumps(node.bases))
+                is_other = is_enum or _layout(node) != _layout(before)
                 module["classes" if is_other else "touched"].append(name)
                 seeds.add(last)
         elif ast.dump(before) != ast.dump(node):
@@ -147,10 +148,6 @@ def _class_itself(node):
     is_text = lambda each: isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)  # noqa: E731
     body = [each for each in node.body if not isinstance(each, functions) and not is_text(each)]
     return _dumps(body), _dumps(node.decorator_list + node.bases + node.keywords)
-
-
-def _is_enum(node):
-    return any("Enum" in each or "Flag" in each for each in _dumps(node.bases))
 
 
 def _layout(node):

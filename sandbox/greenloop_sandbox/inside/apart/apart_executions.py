@@ -48,18 +48,25 @@ def _compiles(peer, source, filename):
     filename = os.fsdecode(filename) if isinstance(filename, (str, bytes)) else ""
     if filename.startswith("<doctest") or os.path.exists(filename):
         return False  # a file that the code has written is opened first
-    texts = map(str.strip, (*_texts(peer.said), *_contents(peer.written)))
+    texts = set(map(str.strip, (*_texts(peer.said), *_contents(peer.written))))
     if isinstance(source, ast.AST):
-        return any(_dump(text, "exec") == ast.dump(source) for text in texts)
+        return any(_is_tree(text, source) for text in texts) and not _only_makes_values(peer, ast.unparse(source))
     source = bytes(source).decode("utf-8", "replace") if isinstance(source, (bytes, bytearray)) else str(source)
     return any(_is_part(text, source.strip()) for text in texts) and not _only_makes_values(peer, source.strip())
 
 
-def _dump(text, mode):
+def _is_tree(text, tree):
+    parsed = _parse(text, {ast.Expression: "eval", ast.Interactive: "single"}.get(type(tree), "exec")) or ast.Module()
+    # Their parts are counted first: a plugin of pytest that is imported meanwhile has large modules.
+    is_as_long = len([*ast.iter_child_nodes(parsed)]) == len([*ast.iter_child_nodes(tree)])
+    return is_as_long and ast.dump(parsed) == ast.dump(tree)
+
+
+def _parse(text, mode):
     try:
-        return ast.dump(ast.parse(text, mode=mode))
+        return ast.parse(text, mode=mode)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ""
+        return None
 
 
 def _is_part(text, source):
@@ -70,9 +77,7 @@ def _is_part(text, source):
 
 def _only_makes_values(peer, source):
     """Is it an expression of constants and of constructors that may cross, such as an object shows of itself?"""
-    if not _dump(source, "eval"):
-        return False
-    nodes = list(ast.walk(ast.parse(source, mode="eval")))
+    nodes = list(ast.walk(_parse(source, "eval") or ast.Module()))
     names, modules = {node.id for node in nodes if isinstance(node, ast.Name)}, [*sys.modules.values()]
     named = [(name, vars(each)[name]) for each in modules for name in names & {*getattr(each, "__dict__", ())}]
     are_classes = all(isinstance(each, type) and peer.rules.allows_class(each) for _, each in named)

@@ -92,7 +92,8 @@ class _Tracer:
         children = self._gaps.children_use()
         yield
         is_blind = self._is_blind or len(self._reached) > MAX_FUNCTIONS or self._gaps.children_use() != children
-        also = [list(each) for each in self._also if each not in self._reached_lines()]
+        reached = {function[:2] for function in self._reached}
+        also = [list(each) for each in self._also if each not in reached]
         self._send(
             {
                 "kind": "trace",
@@ -206,9 +207,6 @@ class _Tracer:
             "depth": depth,
             "caller": None if caller is None else [caller[0][0], caller[1] or caller[0][1], caller[0][2]],
         }
-
-    def _reached_lines(self):
-        return {function[:2] for function in self._reached}
 
     def _profiled(self):
         previous = sys.getprofile()

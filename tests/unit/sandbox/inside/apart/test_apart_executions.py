@@ -45,6 +45,23 @@ def test_a_tree_of_such_a_text_is_noticed(doubts):
     assert len(doubts) == 1
 
 
+@pytest.mark.parametrize(("text", "mode", "count"), [("f(1)", "eval", 1), ("f(1)", "single", 1), ("[1, 2]", "eval", 0)])
+def test_a_tree_of_an_expression_is_noticed_unless_it_only_makes_values(text, mode, count, doubts):
+    CURRENT[-1].said = [([text], {}, None)]
+    eval(compile(ast.parse(text, mode=mode), "made", mode), {"f": abs})
+    assert len(doubts) == count
+
+
+def test_a_large_module_is_not_compared_statement_by_statement(doubts, monkeypatch):
+    """A plugin of pytest that is imported while the code has said much: each of its modules is compiled."""
+    module = ast.parse("\n".join(f"name{number} = {number}" for number in range(100)))
+    CURRENT[-1].said = [([f"name{number} = {number}" for number in range(200)], {}, None)]
+    dumped = []
+    monkeypatch.setattr(ast, "dump", lambda tree: dumped.append(tree) or "")
+    compile(module, "nowhere.py", "exec")
+    assert (dumped, doubts) == ([], [])
+
+
 def test_a_longer_text_with_it_is_noticed(doubts):
     exec("import sys\n" + SOURCE + "sys.x = value\n", {})
     assert len(doubts) == 1
