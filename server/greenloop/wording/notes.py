@@ -48,7 +48,8 @@ def describe_difference(difference: Difference) -> str:
 
 def describe_noticed(noticed: Noticed) -> str:
     """`its tests notice 3 of 12 one-token changes of it`."""
-    return f"its tests notice {noticed.killed} of {noticed.tried} one-token changes of it"
+    counted = f"notice {noticed.killed} of {noticed.tried} one-token changes of it"
+    return f"its tests {counted if noticed.tried else 'reach none of its changed lines'}"
 
 
 def list_survivors(noticed: Noticed, most: int = NAMED) -> list[str]:

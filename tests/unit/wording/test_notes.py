@@ -84,6 +84,10 @@ def test_what_the_tests_leave_open_is_a_note(tmp_path):
     )
     assert list_notes(replace(outcome, solved=False)) == ()
     assert list_notes(replace(solved(tmp_path), evidence=replace(SURE, noticed=Noticed(killed=6, tried=6)))) == ()
+    nothing = replace(solved(tmp_path), evidence=replace(SURE, noticed=Noticed(unreached=(("m.py", 9),))))
+    assert list_notes(nothing) == (
+        "Its tests reach none of its changed lines; they also accept anything in m.py:9, which they never reach",
+    )
 
 
 def test_what_turned_green_is_not_told_as_failing():
