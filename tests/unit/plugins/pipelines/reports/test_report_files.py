@@ -115,7 +115,7 @@ def test_paths_begin_at_the_top_of_the_repository(tmp_path):
 
 
 def test_a_search_that_is_cancelled_is_not_an_empty_report(fake, project, monkeypatch):
-    async def cancelled(_root, **_more):
+    async def cancelled(_root, _folder, **_more):
         raise asyncio.CancelledError
 
     monkeypatch.setattr(testing, "list_failing_tests", cancelled)
