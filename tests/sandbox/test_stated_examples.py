@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.records.problem import Problem
-from greenloop.core.records.spec import Spec
 from greenloop.project import targets
 from greenloop.specs import examples
 from greenloop_sandbox import TestRun
@@ -67,14 +65,7 @@ async def test_what_a_docstring_states_is_red_on_the_stub_and_green_on_a_right_b
     text = FORMS[form]
     root = lay(tmp_path / "project", {"pkg/__init__.py": "", "pkg/numbers.py": text})
     target = targets.find_target(text, "pkg/numbers.py", "half")
-    problem = Problem(
-        root=root,
-        spec=Spec(),
-        regions=(target.region,),
-        originals={"pkg/numbers.py": text},
-        files={"pkg/numbers.py": text},
-    )
-    spec = await examples.collect(problem, None)
+    spec = examples.build_spec(target.region, text, "pkg.numbers")
     assert [case.line for case in spec.cases] == LINES[form]
     session = await opened(root)
 
