@@ -243,20 +243,21 @@ async def test_django_below_the_folder_of_the_repository(refine_project):
 
 
 @pytest.mark.parametrize(
-    ("files", "changed", "right", "words"),
+    ("files", "changed", "right", "folder", "words"),
     [
-        (DJANGO, "cart/models.py", DJANGO["cart/models.py"].replace("[1:]", ""), []),
-        (KINDS["a sibling in a workspace"][0], "b/src/m.py", RIGHT, ["a/tests"]),
+        (DJANGO, "cart/models.py", DJANGO["cart/models.py"].replace("[1:]", ""), "", []),
+        (KINDS["a sibling in a workspace"][0], "b/src/m.py", RIGHT, "", ["a/tests"]),
+        (KINDS["a sibling in a workspace"][0], "b/src/m.py", RIGHT, "a", []),
     ],
-    ids=["Django", "a workspace"],
+    ids=["Django", "a workspace", "a member"],
 )
 def test_a_change_is_verified_by_the_tests_of_the_project(
-    tmp_path, monkeypatch, capsys, lay, files, changed, right, words
+    tmp_path, monkeypatch, capsys, lay, files, changed, right, folder, words
 ):
     root = lay(tmp_path / "w", files)
-    monkeypatch.chdir(root)
+    monkeypatch.chdir(root / folder)
     for each in (["init", "-q"], ["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"]):
-        subprocess.run(["git", *each], check=True, capture_output=True)
+        subprocess.run(["git", *each], cwd=root, check=True, capture_output=True)
     (root / changed).write_text(right)
     settings = ["--set", f"interpreter={sys.executable}", "--sandbox", "bubblewrap"]
     assert main(["verify", *words, "--json", *settings]) == 0

@@ -162,6 +162,7 @@ def _verify_target(arguments: argparse.Namespace, cwd: Path, *, quick: bool = Fa
         root=root,
         revision="HEAD" if arguments.base is None else arguments.base,
         targets=tuple(target for target in (first_target, *other_targets) if target is not None),
+        folder=str(cwd.relative_to(root)) if cwd.is_relative_to(root) and arguments.root is None else "",
         keep=tuple(arguments.keep),
         known_failing=tuple(_known_failing(entry, root, cwd) for entry in arguments.known_failing),
         seconds=arguments.run_seconds or 0.0,

@@ -25,8 +25,9 @@ APART: Require = "apart"
 class VerifyRequest:
     """A request to verify the working tree against a revision.
 
-    `targets` are pytest node ids, files or folders (none: the whole suite); `keep` glob patterns of files that the
-    revision does not have and needs; `seconds` the wall time of one run of them (0: the setting `suite.seconds`).
+    `targets` are pytest node ids, files or folders (none: the whole suite, or that of the workspace's member with
+    `folder`, a path relative to the root); `keep` glob patterns of files that the revision does not have and needs;
+    `seconds` the wall time of one run of them (0: the setting `suite.seconds`).
     `known_failing` are ids of tests that may fail as they did in the revision, or files of such ids (`@path`, relative
     to the root). `staged`: the code is that of the index instead of the working tree. `change` names the code in
     sentences where it is neither of them. `allow` are paths, folders and globs of files that judge as the change has
@@ -37,6 +38,7 @@ class VerifyRequest:
     root: Path
     revision: str = "HEAD"
     targets: tuple[str, ...] = ()
+    folder: str = ""
     keep: tuple[str, ...] = ()
     known_failing: tuple[str, ...] = ()
     seconds: float = 0.0

@@ -97,7 +97,7 @@ async def verify(
         reason = f"Nothing that tests could notice differs from {request.revision}."
         return Verification(reason=reason, base=commit, revision=request.revision, nothing_staged=True)
     known = await asyncio.to_thread(read_known_failing, request.known_failing, revision, root, request.revision)
-    sandbox, place = await choose_sandbox(root, settings, report_status)
+    sandbox, place = await choose_sandbox(root, settings, report_status, request.targets or (request.folder,))
     async with heartbeat(report_status) as beating:
         context = VerificationContext(
             request=request,
