@@ -246,10 +246,17 @@ async def test_django_below_the_folder_of_the_repository(refine_project):
     ("files", "changed", "right", "folder", "words"),
     [
         (DJANGO, "cart/models.py", DJANGO["cart/models.py"].replace("[1:]", ""), "", []),
+        (
+            {f"backend/{path}": text for path, text in DJANGO.items()},
+            "backend/cart/models.py",
+            DJANGO["cart/models.py"].replace("[1:]", ""),
+            "",
+            ["backend"],
+        ),
         (KINDS["a sibling in a workspace"][0], "b/src/m.py", RIGHT, "", ["a/tests"]),
         (KINDS["a sibling in a workspace"][0], "b/src/m.py", RIGHT, "a", []),
     ],
-    ids=["Django", "a workspace", "a member"],
+    ids=["Django", "Django in a folder", "a workspace", "a member"],
 )
 def test_a_change_is_verified_by_the_tests_of_the_project(
     tmp_path, monkeypatch, capsys, lay, files, changed, right, folder, words

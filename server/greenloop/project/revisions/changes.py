@@ -51,8 +51,9 @@ def read_judges(repository: Repository, tree: Tree, installed: IsInstalled) -> I
     named |= {path for path in files if PurePosixPath(path).name == "entry_points.txt"}
     contents = repository.contents(files[path] for path in files if path in named or path.endswith(".py"))
     with tempfile.TemporaryDirectory(prefix="greenloop-") as folder:
-        for name in files.keys() & {*sources.CONFIGURATION, "manage.py"}:  # Django's own names of test files
-            (Path(folder) / name).write_bytes(contents[name])
+        for name in (name for name in contents if name in sources.CONFIGURATION or name.endswith("manage.py")):
+            (Path(folder) / name).parent.mkdir(parents=True, exist_ok=True)
+            (Path(folder) / name).write_bytes(contents[name])  # with a `manage.py` Django names test files its own way
         patterns, texts = sources.file_patterns(Path(folder)), sources.text_patterns(Path(folder))
     links = [entry for path, entry in tree.entries.items() if entry.mode == LINK and role_by_name(path, patterns)]
     targets = {
