@@ -2,10 +2,11 @@
 
 Run: python lab/benchmarks/parity.py [--list FILE] [--cache FOLDER] [--only NAME ...] [--document FILE] [--report]
 
-parity.toml lists the projects, parity_kinds.toml more of them. Each is unpacked from its source archive and installed,
-editable, in a virtual environment of its own; then its whole suite runs twice on the host (a test that differs there is
-flaky) and, where it is short, twice in the back end that greenloop chooses: a second run may use what the first has
-learnt. What differs then runs alone on the host once more: a test that has the sandbox's outcome there is flaky.
+parity.toml lists the projects, parity_kinds.toml and parity_large.toml more of them. Each is unpacked from its source
+archive and installed, editable, in a virtual environment of its own; then its whole suite runs twice on the host (a
+test that differs there is flaky) and, where it is short, twice in the back end that greenloop chooses: a second run may
+use what the first has learnt. What differs then runs alone on the host once more: a test that has the sandbox's outcome
+there is flaky.
 The result of each project is kept, so that some can be run again. Exit status 1: a project differs by more than 1 %, or
 a difference has no name.
 """
@@ -14,23 +15,19 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import contextlib
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
-import tarfile
-import tempfile
-import time
 import tomllib
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import differences
 import parity_table
+from parity_host import run_on_host
 from parity_table import Row, summary, table
 
 from greenloop.core.errors import CannotVerifyError
@@ -56,6 +53,16 @@ class Project:
     seconds: float = 300.0
     select: tuple[str, ...] = ()  # the files and folders that run, where the whole suite takes too long
     configuration: str = ""  # pytest.ini, where the source archive lacks what its tests are run with
+    files: Mapping[str, str] = field(default_factory=dict)  # path -> text, which the source archive lacks
+    wheel: bool = False  # unpacked from its wheel, where compiling it takes too long; its dependencies are in `tests`
+
+    @property
+    def has_manage(self) -> bool:
+        """True if its tests run as `manage.py test` on the host."""
+        return "manage.py" in self.files
+
+    def added_files(self) -> dict[str, str]:
+        return {**({"pytest.ini": self.configuration} if self.configuration else {}), **self.files}
 
 
 # -- the project --------------------------------------------------------------------------------------------------
@@ -70,14 +77,18 @@ def prepare_project(project: Project, cache: Path) -> Path:
     shutil.rmtree(folder.parent, ignore_errors=True)
     folder.parent.mkdir(parents=True)
     download = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", folder.parent]
-    _run_quietly([*download, "--no-binary", project.name, f"{project.name}=={project.version}"])
-    with tarfile.open(next(folder.parent.glob("*.tar.gz"))) as archive:
-        archive.extractall(folder.parent / "unpacked", filter="data")
-    next((folder.parent / "unpacked").iterdir()).rename(folder)
-    if project.configuration:
-        (folder / "pytest.ini").write_text(project.configuration, encoding="utf-8")
+    form = "--only-binary" if project.wheel else "--no-binary"
+    _run_quietly([*download, form, project.name, f"{project.name}=={project.version}"])
+    if project.wheel:
+        shutil.unpack_archive(next(folder.parent.glob("*.whl")), folder, "zip")
+    else:
+        shutil.unpack_archive(next(folder.parent.glob("*.tar.gz")), folder.parent / "unpacked", filter="data")
+        next((folder.parent / "unpacked").iterdir()).rename(folder)
+    for name, text in project.added_files().items():
+        (folder / name).write_text(text, encoding="utf-8")
     _run_quietly([sys.executable, "-m", "venv", folder / ".venv"])
-    _run_quietly([folder / ".venv/bin/python", "-m", "pip", "install", "-q", "-e", folder, *project.tests])
+    itself: list[str | Path] = [] if project.wheel else ["-e", folder]
+    _run_quietly([folder / ".venv/bin/python", "-m", "pip", "install", "-q", *itself, *project.tests])
     ready.write_text(wanted, encoding="utf-8")
     return folder
 
@@ -91,56 +102,8 @@ def _run_quietly(command: list[str | Path]) -> None:
 # -- the two sides ------------------------------------------------------------------------------------------------
 
 
-def run_on_host(
-    folder: Path, seconds: float, scratch: Path, python: Path | None = None, select: Sequence[str] = ()
-) -> tuple[Execution, float]:
-    """The suite as the user runs it in an activated environment, read by the same reader as the sandbox's report.
-
-    `python` is the environment's, `.venv`'s where none is named; `scratch` is a folder outside the project.
-    """
-    python = python or folder / ".venv" / "bin" / "python"
-    plugin = scratch / "recorder"
-    plugin.mkdir(exist_ok=True)
-    shutil.copy(HERE / "parity_recorder.py", plugin)
-    out = plugin / "records.jsonl"
-    out.unlink(missing_ok=True)
-    began = time.monotonic()
-    with tempfile.TemporaryFile() as output_file:
-        process = subprocess.Popen(
-            [python, "-m", "pytest", "--continue-on-collection-errors", *select],
-            cwd=folder,
-            env={
-                **_user_environment(python),
-                "PYTHONPATH": str(plugin),
-                "PYTEST_PLUGINS": "parity_recorder",
-                "GREENLOOP_PARITY_OUT": str(out),
-                "PYTHONHASHSEED": "0",
-            },
-            stdin=subprocess.DEVNULL,
-            stdout=output_file,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-        try:
-            status = process.wait(seconds)
-        finally:  # also ends servers that a test started and did not end
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-        output_file.seek(0)
-        output = output_file.read().decode(errors="replace")
-    seconds_taken = time.monotonic() - began
-    text = out.read_text(encoding="utf-8") if out.exists() else ""
-    if not text:
-        raise RuntimeError(f"pytest recorded nothing on the host:\n{output[-1500:]}")
-    return Execution(records=tuple(map(json.loads, text.splitlines())), status=status), seconds_taken
-
-
-def _user_environment(python: Path) -> dict[str, str]:
-    """The user's variables with the environment activated, without what belongs to this run."""
-    ours = {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "PYTHONDONTWRITEBYTECODE"}
-    kept = {name: value for name, value in os.environ.items() if name not in ours}
-    return {**kept, "VIRTUAL_ENV": str(python.parents[1]), "PATH": f"{python.parent}:{os.environ['PATH']}"}
+def _run_project(project: Project, folder: Path, select: Sequence[str]) -> tuple[Execution, float]:
+    return run_on_host(folder, project.seconds, folder.parent, select=select, has_manage=project.has_manage)
 
 
 async def run_in_sandbox(folder: Path, seconds: float, select: Sequence[str] = ()) -> list[Execution]:
@@ -178,8 +141,8 @@ def compare_project(project: Project, cache: Path) -> Row:
     row = Row(name=project.name, version=project.version, kind=project.kind)
     try:
         folder = prepare_project(project, cache)
-        first, row.host = run_on_host(folder, project.seconds, folder.parent, select=project.select)
-        second, again = run_on_host(folder, project.seconds, folder.parent, select=project.select)
+        first, row.host = _run_project(project, folder, project.select)
+        second, again = _run_project(project, folder, project.select)
         row.host = min(row.host, again)
         environment = interpreters.find_environment(folder, configuration.load(folder)[0])
         executions = asyncio.run(run_in_sandbox(folder, project.seconds, project.select))
@@ -220,7 +183,7 @@ def _find_flaky(project: Project, folder: Path, host: Results, inside: list[Resu
     if not again:
         return set()
     try:
-        alone = results_by_id(run_on_host(folder, project.seconds, folder.parent, select=again)[0])
+        alone = results_by_id(_run_project(project, folder, again)[0])
     except (subprocess.TimeoutExpired, RuntimeError):
         return set()
     return {case for case in again if all(_outcome_of(each, case) in _sides(host, alone, case) for each in inside)}

@@ -12,7 +12,7 @@ import sys
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 _OUT = open(os.environ.pop("GREENLOOP_PARITY_OUT", os.devnull), "w", encoding="utf-8")  # noqa: SIM115
-os.environ.pop("PYTEST_PLUGINS")  # how this was found; pytest-xdist's processes do without
+os.environ.pop("PYTEST_PLUGINS", None)  # how this was found; pytest-xdist's processes do without
 # Tests and what they start see the environment that they would see without this plugin.
 sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != _FOLDER]
 _rest = [entry for entry in os.environ.pop("PYTHONPATH", "").split(os.pathsep) if entry and entry != _FOLDER]
@@ -20,33 +20,31 @@ if _rest:
     os.environ["PYTHONPATH"] = os.pathsep.join(_rest)
 
 
-def _record(**record):
-    _OUT.write(json.dumps(record) + "\n")
+def record(**fields):
+    _OUT.write(json.dumps(fields) + "\n")
     _OUT.flush()
 
 
+def phase(case, when, outcome, message="", wasxfail=None):
+    record(kind="phase", id=case, when=when, outcome=outcome, wasxfail=wasxfail, message=message[-2000:])
+
+
 def pytest_runtest_logstart(nodeid):
-    _record(kind="begin", id=nodeid)
+    record(kind="begin", id=nodeid)
 
 
 def pytest_collectreport(report):
     if report.failed:
-        _record(kind="collect_error", id=report.nodeid, message=str(report.longrepr)[-500:])
+        record(kind="collect_error", id=report.nodeid, message=str(report.longrepr)[-500:])
 
 
 def pytest_runtest_logreport(report):
-    _record(
-        kind="phase",
-        id=report.nodeid,
-        when=report.when,
-        outcome=report.outcome,
-        wasxfail=getattr(report, "wasxfail", None),
-        message="" if report.passed else str(report.longrepr)[-2000:],
-    )
+    message = "" if report.passed else str(report.longrepr)
+    phase(report.nodeid, report.when, report.outcome, message, getattr(report, "wasxfail", None))
 
 
 def pytest_sessionfinish(exitstatus):
-    _record(kind="finished", status=int(exitstatus))
+    record(kind="finished", status=int(exitstatus))
 
 
 def pytest_unconfigure():
