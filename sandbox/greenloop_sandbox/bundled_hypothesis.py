@@ -43,13 +43,18 @@ def archive() -> bytes:
         versions = [f"{name}-{metadata.version(name)}" for name in _DISTRIBUTIONS]
     except metadata.PackageNotFoundError:
         return b""
-    key = "\n".join([*versions, sys.version, *(str(path) for path in _find_packages())])
+    return _load(versions, [path for name in PACKAGES if (path := payload.find_package(name))])
+
+
+def _load(versions: list[str], packages: list[Path]) -> bytes:
+    """The file of an installation: `packages` are the file or folder of each."""
+    key = "\n".join([*versions, sys.version, *map(str, packages)])
     file = cache_folder() / "guests" / f"{versions[0]}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.zip"
     try:
         return file.read_bytes()
     except OSError:
         pass
-    data = _build_archive()
+    data = _build_archive(packages)
     if data:
         selftest_cache.write(file, data)
         _forget_oldest(file.parent)
@@ -66,13 +71,7 @@ def _forget_oldest(folder: Path) -> None:
         old.unlink(missing_ok=True)
 
 
-def _find_packages() -> list[Path]:
-    """The file or folder of each installed package."""
-    return [path for name in PACKAGES if (path := payload.find_package(name))]
-
-
-def _build_archive() -> bytes:
-    packages = _find_packages()
+def _build_archive(packages: list[Path]) -> bytes:
     if any(path.suffix in (".so", ".pyd") for package in packages for path in package.rglob("*")):
         log.info("The Hypothesis beside greenloop is not of pure Python: projects without one get no property tests.")
         return b""

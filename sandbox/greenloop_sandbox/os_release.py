@@ -23,12 +23,12 @@ def read_release() -> dict[str, str]:
         return {}
 
 
-def install_command(package: str, **overrides: str) -> str:
+def install_command(package: str, release: dict[str, str] | None = None, **overrides: str) -> str:
     """The command that installs a package here, such as `apt install bubblewrap`; all commands on unknown systems.
 
     `overrides` gives a different package name for the first word of a command: `apt="docker.io"`.
     """
-    fields = read_release()
+    fields = read_release() if release is None else release
     families = [fields.get("ID", ""), *fields.get("ID_LIKE", "").split()]
     families = [part for name in families for part in (name, name.partition("-")[0])]
     command = next((_COMMANDS[name] for name in families if name in _COMMANDS), "")
@@ -36,8 +36,8 @@ def install_command(package: str, **overrides: str) -> str:
     return " or ".join(f"`{template} {overrides.get(template.split()[0], package)}`" for template in commands)
 
 
-def restricts_namespaces() -> bool:
+def restricts_namespaces(release: dict[str, str] | None = None) -> bool:
     """Is this an Ubuntu whose AppArmor allows user namespaces only to named programs (24.04 and later)?"""
-    fields = read_release()
+    fields = read_release() if release is None else release
     version = re.match(r"\d+\.\d+", fields.get("VERSION_ID", ""))
     return fields.get("ID") == "ubuntu" and version is not None and float(version[0]) >= 24.04

@@ -53,13 +53,13 @@ def sources() -> Mapping[str, bytes]:
 
 
 @cache
-def bundle(inside_folder: str) -> bytes:
+def bundle(inside_folder: str, location: Path | None = None) -> bytes:
     """The same files compiled, as if in `inside_folder`; an interpreter of another version ignores the bundle.
 
     Compiling them inside would take a tenth of the time that a cold sandbox needs for its first result. Here Python's
     own bytecode files are used, as for every module.
     """
-    files = [path for path in _find_files(folder()) if path.name != "supervisor.py"]
+    files = [path for path in _find_files(location or folder()) if path.name != "supervisor.py"]
     code = {path.stem: _relocate(_compile(path), f"{inside_folder}/{path.name}") for path in files}
     return importlib.util.MAGIC_NUMBER + marshal.dumps(code)
 

@@ -99,16 +99,20 @@ def test_the_end_in_the_middle_of_a_message_is_the_end():
         assert Inbox(io.BytesIO(whole[:length])).read() is None
 
 
-def test_a_message_that_is_too_long_is_passed_over(monkeypatch):
-    monkeypatch.setattr(inbox_module, "LONGEST", 100)
-    monkeypatch.setattr(inbox_module, "PIECE", 7)
-    inbox = Inbox(io.BytesIO(frame(b"x" * 101) + frame(b"x" * 100) + frame(b"after")))
+class Trickle(io.BytesIO):
+    """Bytes that come in pieces."""
+
+    def read(self, size):
+        return super().read(min(size, 7))
+
+
+def test_a_message_that_is_too_long_is_passed_over():
+    inbox = Inbox(Trickle(frame(b"x" * 101) + frame(b"x" * 100) + frame(b"after")), longest=100)
     assert [inbox.read(), inbox.read(), inbox.read(), inbox.read()] == [b"", b"x" * 100, b"after", None]
 
 
-def test_a_line_without_end_is_read_in_pieces(monkeypatch):
-    monkeypatch.setattr(inbox_module, "LINE", 8)
-    stream = io.BytesIO(b"x" * 1000 + b"\r\n\r\n")
+def test_a_line_without_end_is_read_in_pieces():
+    stream = io.BytesIO(b"x" * 2 * inbox_module.LINE + b"\r\n\r\n")
     assert Inbox(stream).read() == b""
 
 

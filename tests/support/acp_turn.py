@@ -136,14 +136,18 @@ def found(before: dict[str, str | None] | None = None, after: dict[str, str] | N
     return Outcome(before=before or {"m.py": WRONG}, after=after or {"m.py": RIGHT}, **given)
 
 
-def turn(root: Path, client: FakeClient, capabilities: ClientCapabilities | None = None) -> Turn:
-    client_as_any: Any = client
-    return Turn(
-        service=Service(roots=(root,)), root=root, session_id="s", client=client_as_any, capabilities=capabilities
-    )
+def turn(
+    root: Path, client: FakeClient, capabilities: ClientCapabilities | None = None, patience: float = 10.0
+) -> Turn:
+    given: dict[str, Any] = {"client": client, "capabilities": capabilities, "patience": patience}
+    return Turn(service=Service(roots=(root,)), root=root, session_id="s", **given)
 
 
 async def ask(
-    root: Path, client: FakeClient, text: str = "fix m.py::f", capabilities: ClientCapabilities | None = None
+    root: Path,
+    client: FakeClient,
+    text: str = "fix m.py::f",
+    capabilities: ClientCapabilities | None = None,
+    patience: float = 10.0,
 ) -> str:
-    return await turn(root, client, capabilities).run([acp.text_block(text)])
+    return await turn(root, client, capabilities, patience).run([acp.text_block(text)])

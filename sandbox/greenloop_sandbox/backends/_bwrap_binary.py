@@ -87,9 +87,9 @@ def choose(binaries: tuple[str, ...] | None = None) -> Binary:
     return next((program for program in working if program.overlay), working[0])
 
 
-def _install_remedy() -> str:
-    command = f"Install bubblewrap: {os_release.install_command('bubblewrap')}."
-    return f"{command} Then: {_APPARMOR_REMEDY}" if os_release.restricts_namespaces() else command
+def _install_remedy(release: dict[str, str] | None = None) -> str:
+    command = f"Install bubblewrap: {os_release.install_command('bubblewrap', release)}."
+    return f"{command} Then: {_APPARMOR_REMEDY}" if os_release.restricts_namespaces(release) else command
 
 
 def _modification_time(path: str) -> float:

@@ -20,6 +20,7 @@ log = logging.getLogger(__name__)
 SUITES = {(3, 9): "bullseye", (3, 11): "bookworm", (3, 13): "trixie"}
 DEBOOTSTRAP_SECONDS = 1200
 REPOSITORY = "greenloop-base"
+IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 
 
 def official_image(version: tuple[int, int]) -> str:
@@ -64,21 +65,21 @@ def has_image(engine: Engine, name: str) -> bool:
     return True
 
 
-def build_obstacle(version: tuple[int, int]) -> str:
-    """The reason that no base image can be built on this machine; empty if one can."""
-    if version not in SUITES:
-        return f"greenloop has no recipe for Python {version[0]}.{version[1]}"
-    missing = [tool for tool in ("debootstrap", "unshare", "tar") if not tool_path(tool)]
-    if missing:
-        return f"building one here needs {missing[0]} (`apt-get install {missing[0]}`)"
-    if os.geteuid() != 0:
-        return "building one here needs root"
-    return ""
-
-
 def tool_path(name: str) -> str | None:
     """The path of a system program, also where /usr/sbin is not on PATH."""
     return shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin:/usr/bin:/bin")
+
+
+def build_obstacle(version: tuple[int, int], find: Callable[[str], object] = tool_path, is_root: bool = IS_ROOT) -> str:
+    """The reason that no base image can be built on this machine; empty if one can."""
+    if version not in SUITES:
+        return f"greenloop has no recipe for Python {version[0]}.{version[1]}"
+    missing = [tool for tool in ("debootstrap", "unshare", "tar") if not find(tool)]
+    if missing:
+        return f"building one here needs {missing[0]} (`apt-get install {missing[0]}`)"
+    if not is_root:
+        return "building one here needs root"
+    return ""
 
 
 def pull(engine: Engine, name: str, should_stop: Callable[[], bool]) -> str:

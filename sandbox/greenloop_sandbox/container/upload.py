@@ -55,7 +55,7 @@ class WorkspaceUpload:
         return sum(-(-stamp.size // PAGE_BYTES) * PAGE_BYTES for stamp in self.files.values())
 
 
-def scan(root: Path, masked: Sequence[str]) -> WorkspaceUpload:
+def scan(root: Path, masked: Sequence[str], most_files: int = MAX_FILES) -> WorkspaceUpload:
     """Finds every regular file and every folder to upload.
 
     Excluded: what `masked` hides (glob patterns of names), virtual environments, caches, links that lead out of the
@@ -67,12 +67,12 @@ def scan(root: Path, masked: Sequence[str]) -> WorkspaceUpload:
         files={path: stamp for path, stamp in entries.items() if stamp is not None},
         folders=frozenset(path for path, stamp in entries.items() if stamp is None),
     )
-    if upload.memory > MAX_BYTES or len(upload.files) > MAX_FILES:
+    if upload.memory > MAX_BYTES or len(upload.files) > most_files:
         raise _too_large(upload.files, upload.memory)
     return upload
 
 
-def read_batches(root: Path, paths: Sequence[str]) -> Iterator[dict[str, bytes]]:
+def read_batches(root: Path, paths: Sequence[str], most_bytes: int = BATCH_BYTES) -> Iterator[dict[str, bytes]]:
     """Yields the files' contents in batches. Files that have vanished are skipped."""
     batch: dict[str, bytes] = {}
     size = 0
@@ -82,7 +82,7 @@ def read_batches(root: Path, paths: Sequence[str]) -> Iterator[dict[str, bytes]]
         except OSError:
             continue
         size += len(batch[path])
-        if size >= BATCH_BYTES:
+        if size >= most_bytes:
             yield batch
             batch, size = {}, 0
     if batch:

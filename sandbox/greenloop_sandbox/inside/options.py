@@ -7,7 +7,7 @@ import re
 _DJANGO_SETTINGS = re.compile(r"""["']DJANGO_SETTINGS_MODULE["']\s*,\s*["']([\w.]+)["']""")
 
 
-def pytest_arguments(root, scratch, start=""):
+def pytest_arguments(root, scratch, start="", find=importlib.util.find_spec):
     """Options that keep the project's configuration but undo whatever would reach outside or run tests elsewhere."""
     configuration = _configuration_text(os.path.join(root, start))
     args = [
@@ -56,10 +56,10 @@ def pytest_arguments(root, scratch, start=""):
             continue
         # A plugin may be switched off that is not there. Of greenloop in a checkout pytest sees a plugin that it cannot
         # import here.
-        is_here = options[:1] == ["-p"] or importlib.util.find_spec(module) is not None
+        is_here = options[:1] == ["-p"] or find(module) is not None
         if options and disabling not in configuration and is_here:
             args += options
-    if "python_files" not in configuration and django_settings(os.path.join(root, start)):
+    if "python_files" not in configuration and django_settings(os.path.join(root, start), find):
         args += ["-o", "python_files=test*.py"]  # as Django's own runner finds them
     if "junit" in configuration:
         args.append("--junitxml=" + os.path.join(scratch, "junit.xml"))
@@ -80,14 +80,14 @@ def _configuration_text(root):
     return "\n".join(texts)
 
 
-def django_settings(root):
+def django_settings(root, find=importlib.util.find_spec):
     """The settings that a Django project's `manage.py` names; "" where pytest-django is there, or no Django."""
     try:
         with open(os.path.join(root, "manage.py"), encoding="utf-8", errors="replace") as stream:
             found = _DJANGO_SETTINGS.search(stream.read(1 << 20))
     except OSError:
         return ""
-    if importlib.util.find_spec("pytest_django") or not importlib.util.find_spec("django"):
+    if find("pytest_django") or not find("django"):
         return ""
     return os.environ.get("DJANGO_SETTINGS_MODULE") or (found[1] if found else "")
 

@@ -75,7 +75,7 @@ def _setup_failure(text, status):
     return "The run could not be isolated: %s." % last_line.rstrip(".")
 
 
-def _watch_worker(request, worker, streams, started, processes, report, meter, load):
+def _watch_worker(request, worker, streams, started, processes, report, meter, load, clock=time.monotonic):
     """(why the worker must be killed or "", its exit status or None while it lives)."""
     whole, case_seconds, has_begun = started + request["seconds"], request["case_seconds"], False
     disk_before = _disk_use(request["root"]) if request["watch_disk"] else (0, 0)
@@ -86,7 +86,7 @@ def _watch_worker(request, worker, streams, started, processes, report, meter, l
     marks = [meter.stream] if meter is not None else []
     try:
         while True:
-            now, deadline = time.monotonic(), whole
+            now, deadline = clock(), whole
             if case_seconds:
                 has_begun = has_begun or BEGIN in report.data
                 deadline = min(whole, report.last + case_seconds) if has_begun else whole
@@ -110,8 +110,8 @@ def _watch_worker(request, worker, streams, started, processes, report, meter, l
             for sink in streams.values():
                 if sink.overflow:
                     return sink.overflow, None
-            if time.monotonic() >= next_check:
-                next_check = time.monotonic() + TICK_SECONDS
+            if clock() >= next_check:
+                next_check = clock() + TICK_SECONDS
                 if report.last != last and most:
                     last, waited_before = report.last, min(processes.waited(), most)
                 excess = _exceeded_limit(request, disk_before, processes)

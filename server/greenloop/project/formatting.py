@@ -48,7 +48,7 @@ def configured_formatter(root: Path, path: str) -> str:
     return ""
 
 
-def format_code(code: str, root: Path, path: str) -> str:
+def format_code(code: str, root: Path, path: str, seconds: float = SECONDS) -> str:
     """The code as the project's formatter lays it out in the file `path`; unchanged where that is not possible."""
     name = configured_formatter(root, path)
     tool = find_tool(name, root) if name else None
@@ -61,7 +61,7 @@ def format_code(code: str, root: Path, path: str) -> str:
             input=code.encode(),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            timeout=SECONDS,
+            timeout=seconds,
             cwd=Path(tool).parent,  # not the workspace, whose modules a Python program might import
             env={key: value for key, value in os.environ.items() if not key.startswith("PYTHON")},
             check=True,

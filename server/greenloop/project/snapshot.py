@@ -62,7 +62,7 @@ _CACHES = frozenset({".git", ".hg", ".mypy_cache", ".pytest_cache", ".ruff_cache
 Stamps = frozenset[tuple[str, int, int, int]]
 
 
-def read_stamps(folders: Iterable[Path]) -> Stamps | None:
+def read_stamps(folders: Iterable[Path], most: int = MOST) -> Stamps | None:
     """Returns what identifies the state of all files in these folders; None where there are too many.
 
     Caches, virtual environments and the history of version control are left out. Blocking: use a thread.
@@ -70,7 +70,7 @@ def read_stamps(folders: Iterable[Path]) -> Stamps | None:
     found: set[tuple[str, int, int, int]] = set()
     for stamp in (each for folder in folders for each in _walk(str(folder))):
         found.add(stamp)
-        if len(found) > MOST:
+        if len(found) > most:
             return None
     return frozenset(found)
 

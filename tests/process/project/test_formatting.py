@@ -90,8 +90,7 @@ def test_a_formatter_that_fails_or_changes_the_meaning_is_ignored(root, tmp_path
 
 def test_a_formatter_that_takes_too_long_is_ignored(root, tmp_path, monkeypatch):
     on_path(monkeypatch, install(tmp_path / "bin", "import time; time.sleep(60)").parent)
-    monkeypatch.setattr("greenloop.project.formatting.SECONDS", 0.5)
-    assert format_code(CODE, root, "test_m.py") == CODE
+    assert format_code(CODE, root, "test_m.py", seconds=0.5) == CODE
 
 
 def test_a_formatter_inside_the_workspace_is_never_started(root, tmp_path, monkeypatch):

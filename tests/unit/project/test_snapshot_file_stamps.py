@@ -6,7 +6,6 @@ import os
 
 import pytest
 
-from greenloop.project import snapshot
 from greenloop.project.snapshot import read_stamps
 
 
@@ -59,6 +58,5 @@ def test_virtual_environments_are_left_out(root):
     assert read_stamps([root]) == before
 
 
-def test_too_many_files_are_not_looked_at(root, monkeypatch):
-    monkeypatch.setattr(snapshot, "MOST", 2)
-    assert read_stamps([root]) is None
+def test_too_many_files_are_not_looked_at(root):
+    assert read_stamps([root], most=2) is None

@@ -12,15 +12,15 @@ from greenloop_sandbox import bundled_hypothesis
 @pytest.fixture
 def install(tmp_path, monkeypatch):
     """Builds the file of an installation of that name, as a process of its own would; tells whether it had to."""
-    built = []
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(bundled_hypothesis, "_build_archive", lambda: built.append(1) or b"zip")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
     def install(name):
-        built.clear()
-        monkeypatch.setattr(bundled_hypothesis, "_find_packages", lambda: [tmp_path / name])
-        bundled_hypothesis.archive.__wrapped__()
-        return bool(built)
+        package = tmp_path / name / "hypothesis.py"
+        package.parent.mkdir(exist_ok=True)
+        package.touch()
+        before = {*tmp_path.rglob("*.zip")}
+        assert bundled_hypothesis._load(["hypothesis-6"], [package])
+        return {*tmp_path.rglob("*.zip")} != before
 
     return install
 

@@ -47,13 +47,13 @@ def plugin(files, by_file, memory, send):
 class LineProfiler:
     """The lines of one case; `lines`: (number of the file, line) -> [times, seconds, bytes]."""
 
-    def __init__(self, by_file, memory):
-        self.by_file, self.memory = by_file, memory
+    def __init__(self, by_file, memory, most=MAX_EVENTS):
+        self.by_file, self.memory, self.most = by_file, memory, most
         self.lines, self.events = {}, 0
 
     def trace_calls(self, frame, event, _argument):
         """The global trace function: a call begins, or a generator resumes."""
-        if event != "call" or self.events > MAX_EVENTS:
+        if event != "call" or self.events > self.most:
             return None
         file, spans = self.by_file.get(frame.f_code.co_filename, (0, ()))
         if not any(start <= frame.f_code.co_firstlineno <= end for start, end in spans):
@@ -74,7 +74,7 @@ class LineProfiler:
             current.clear()
             if event == "line":
                 self.events += 1
-                if self.events > MAX_EVENTS:
+                if self.events > self.most:
                     sys.settrace(None)
                     frame.f_trace = None
                     return None

@@ -55,7 +55,7 @@ class Basis:
     neighbours: tuple[str, ...] = ()
 
 
-def current_basis(place: SandboxSpec, buffers: Mapping[str, bytes] | None = None) -> Basis:
+def current_basis(place: SandboxSpec, buffers: Mapping[str, bytes] | None = None, most: int = MOST_FILES) -> Basis:
     """Returns the current basis of this workspace; unsaved texts take precedence over the disk."""
     patterns = sources.file_patterns(place.root)
     trusted = {*workspace.trusted_files(place.root, patterns)}
@@ -64,8 +64,8 @@ def current_basis(place: SandboxSpec, buffers: Mapping[str, bytes] | None = None
 
     return Basis(
         trusted=workspace.fingerprint(place.root, buffers, patterns=patterns),
-        files=_hashes(place.root, trusted, buffers),
-        code=_hashes(place.root, code, buffers),
+        files=_hashes(place.root, trusted, buffers, most),
+        code=_hashes(place.root, code, buffers, most),
         python=str(place.environment.executable),
         version=".".join(map(str, place.environment.version)),
         packages=installed_packages(place.environment),
@@ -91,16 +91,16 @@ def run_basis(place: SandboxSpec, problem: Problem, outcomes: Mapping[str, str])
     others = {path for path in problem.originals if not path.endswith(".py")}
     return replace(
         basis,
-        others=_hashes(place.root, others, problem.buffers),
+        others=_hashes(place.root, others, problem.buffers, MOST_FILES),
         spec=problem.spec,
         outcomes=dict(outcomes),
         neighbours=problem.neighbours,
     )
 
 
-def _hashes(root: Path, paths: Collection[str], buffers: Mapping[str, bytes] | None) -> dict[str, str]:
+def _hashes(root: Path, paths: Collection[str], buffers: Mapping[str, bytes] | None, most: int) -> dict[str, str]:
     """The hash of each file; none of too many."""
-    if len(paths) > MOST_FILES:
+    if len(paths) > most:
         return {}
     data = {path: sources.read_bytes(root, path, buffers) or b"" for path in sorted(paths)}
     return {path: hashlib.sha256(each).hexdigest()[:16] for path, each in data.items()}

@@ -206,16 +206,16 @@ CREATE TABLE IF NOT EXISTS discarded(
 """
 
 
-def connect(path: Path) -> sqlite3.Connection:
+def connect(path: Path, seconds: float = BUSY_SECONDS) -> sqlite3.Connection:
     """Opens the database and creates its tables. Raises OSError or sqlite3.Error.
 
     SQLite waits for other processes automatically, except when several of them switch a new file to WAL at once or the
     last one is just closing it: then it reports that the file is locked, and the call has to be repeated.
     """
-    deadline = time.monotonic() + BUSY_SECONDS
+    deadline = time.monotonic() + seconds
     while True:
         try:
-            return _connect_once(path)
+            return _connect_once(path, seconds)
         except sqlite3.OperationalError as error:
             # An extended code keeps the plain one in its lowest byte. Our own error (a newer format) has none.
             if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
@@ -223,7 +223,7 @@ def connect(path: Path) -> sqlite3.Connection:
             time.sleep(0.01)
 
 
-def _connect_once(path: Path) -> sqlite3.Connection:
+def _connect_once(path: Path, seconds: float) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     if os.name == "posix":
         if path.parent.stat().st_mode & 0o077 and path.parent == state_folder():
@@ -232,7 +232,7 @@ def _connect_once(path: Path) -> sqlite3.Connection:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600))
         if path.stat().st_mode & 0o077:
             path.chmod(0o600)
-    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(path, timeout=seconds, isolation_level=None, check_same_thread=False)
     try:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if version > FORMAT:

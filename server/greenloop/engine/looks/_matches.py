@@ -39,9 +39,8 @@ async def describe_uses(project: ProjectView, paths: Iterable[str], name: str) -
     return _describe(*await asyncio.to_thread(find_lines, _texts(project, paths), pattern), name)
 
 
-def _texts(project: ProjectView, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _texts(project: ProjectView, paths: Iterable[str], room: int = MOST_CHARACTERS) -> Iterator[tuple[str, str]]:
     """Each file that can be searched, source files first, as long as there is room."""
-    room = MOST_CHARACTERS
     for path in sorted(paths, key=lambda path: (not path.endswith(".py"), path)):
         try:
             text = project.text(path, keep=False)

@@ -21,8 +21,8 @@ class Inbox:
     Lines may end with LF alone, header names may have any case, and a line that is not a header is skipped.
     """
 
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
+    def __init__(self, stream: BinaryIO, longest: int = LONGEST) -> None:
+        self._stream, self._longest = stream, longest
         self._skipped = 0
 
     def read(self) -> bytes | None:
@@ -31,8 +31,8 @@ class Inbox:
             if not self._skip():
                 return None
             length = self._length()
-            if length is not None and length > LONGEST:
-                log.error("A message of %d bytes is skipped; at most %d are read", length, LONGEST)
+            if length is not None and length > self._longest:
+                log.error("A message of %d bytes is skipped; at most %d are read", length, self._longest)
                 self._skipped = length
                 return b""
             return None if length is None else self._body(length)

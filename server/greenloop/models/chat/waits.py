@@ -140,8 +140,8 @@ SECONDS = 2.0  # until a server counts as one that does not say
 class ServedSlots:
     """Owns the one question; `number` is 0 until the server has said it, and where it never does."""
 
-    def __init__(self) -> None:
-        self.number = 0
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self.number, self._seconds = 0, seconds
         self._asking: asyncio.Task[None] | None = None
 
     def ask(self, base: str, key: str = "") -> None:
@@ -159,7 +159,7 @@ class ServedSlots:
         url = base.rstrip("/").removesuffix("/v1") + "/props"
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         try:
-            async with httpx.AsyncClient(timeout=SECONDS) as client:
+            async with httpx.AsyncClient(timeout=self._seconds) as client:
                 properties = (await client.get(url, headers=headers)).raise_for_status().json()
         except (httpx.HTTPError, httpx.InvalidURL, ValueError):
             return

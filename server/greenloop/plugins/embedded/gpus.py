@@ -22,14 +22,14 @@ class Gpu:
     free: int
 
 
-def find_gpus() -> tuple[Gpu, ...]:
+def find_gpus(python: str = sys.executable, seconds: float = SECONDS) -> tuple[Gpu, ...]:
     """The GPUs; none where the engine is missing, was built without a GPU backend, or does not answer in time."""
     try:
         # -P: nothing is imported from the user's current folder.
         listed = subprocess.run(
-            [sys.executable, "-P", "-m", MODULE],
+            [python, "-P", "-m", MODULE],
             capture_output=True,
-            timeout=SECONDS,
+            timeout=seconds,
             check=True,
             stdin=subprocess.DEVNULL,
         )

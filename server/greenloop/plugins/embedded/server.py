@@ -245,12 +245,14 @@ def _environment() -> dict[str, str]:
     return environ
 
 
-async def _wait_for_existing(settings: Settings, model: EmbeddedModel) -> RunningServer | None:
+async def _wait_for_existing(
+    settings: Settings, model: EmbeddedModel, seconds: float = LOAD_SECONDS
+) -> RunningServer | None:
     """Waits until the existing server has loaded; stops one that is not suitable or does not respond.
 
     One with another model is stopped when it has answered its requests, or after as long as loading may take.
     """
-    deadline = monotonic() + LOAD_SECONDS
+    deadline = monotonic() + seconds
     while lock.held(lock_file()):
         running = status()
         if running is not None and _is_suitable(running, settings, model) and await is_responding(running):

@@ -45,8 +45,8 @@ class UnmeasuredTests:
 
     Of files that the baseline had no time to collect, all cases are run. `left`: seconds that are left of the run's
     time, which they `may_take_all` where that suffices; `usual`: seconds that one of them is known to take (0: not
-    known). `report` gets how many have ended, and of how many. `waiting` are those that no run has shown yet, `lost`
-    those that none will; `busy`: seconds of all sandboxes. `seconds` gets those of each.
+    known); `most`: sandboxes at once. `report` gets how many have ended, and of how many. `waiting` are those that no
+    run has shown yet, `lost` those that none will; `busy`: seconds of all sandboxes. `seconds` gets those of each.
     """
 
     inputs: VerificationInputs
@@ -55,6 +55,8 @@ class UnmeasuredTests:
     left: float
     may_take_all: bool = True
     usual: float = 0.0
+    most: int = field(default_factory=lambda: min(SIDE_BY_SIDE, cgroups.processor_count()))
+    clock: Callable[[], float] = monotonic
     report: Callable[[int, int], None] = lambda _done, _all: None
     seconds: dict[str, float] = field(default_factory=dict)
     lost: tuple[str, ...] = ()
@@ -70,7 +72,7 @@ class UnmeasuredTests:
     def __post_init__(self) -> None:
         inputs, self.waiting = self.inputs, self.inputs.unmeasured
         self._candidate = replace(inputs.test_run(self.files), case_seconds=inputs.limits.seconds)
-        self._began = monotonic()
+        self._began = self.clock()
 
     @property
     def is_possible(self) -> bool:
@@ -88,14 +90,13 @@ class UnmeasuredTests:
         is_known = self.usual or self._ended
         is_short = is_known and len(self.waiting) * self._seconds_each() <= worthwhile
         if self.is_possible and not is_short and not self._tasks:
-            count = min(SIDE_BY_SIDE, cgroups.processor_count()) - 1
-            self._tasks = [asyncio.create_task(self._run_elsewhere()) for _number in range(count)]
+            self._tasks = [asyncio.create_task(self._run_elsewhere()) for _number in range(self.most - 1)]
 
     async def finish(self, session: Session, verdict: Verdict) -> Verdict:
         """Returns the verdict after all these tests: failed where one fails because of the candidate."""
         if verdict.status is not Status.PASSED or not (self._tasks or self.is_possible):
             return self.count_in(verdict)
-        began = monotonic()
+        began = self.clock()
         self._tell()
         try:
             if not self.usual and not self._tasks:  # it says whether they are worth another sandbox
@@ -110,7 +111,7 @@ class UnmeasuredTests:
             verdict = self.count_in(verdict)
         finally:
             await self.stop()
-        return replace(verdict, seconds=verdict.seconds + monotonic() - began)
+        return replace(verdict, seconds=verdict.seconds + self.clock() - began)
 
     def count_in(self, verdict: Verdict) -> Verdict:
         """Returns the verdict with the results so far."""
@@ -153,11 +154,11 @@ class UnmeasuredTests:
         self.portions += 1
         portion, self.waiting = self.waiting[:size], self.waiting[size:]
         self.running += len(portion)
-        began = monotonic()
+        began = self.clock()
         execution = await session.run(
             replace(select_tolerantly(self._candidate, portion), seconds=self._seconds_left())
         )
-        self.busy += monotonic() - began
+        self.busy += self.clock() - began
         self.running -= len(portion)
         check_sandbox(execution)
         if forgery := forged(execution):
@@ -185,7 +186,7 @@ class UnmeasuredTests:
 
     def _seconds_left(self) -> float:
         """Seconds for the next run: those of a suite, or all of the run's where these are expected to suffice."""
-        taken, most = monotonic() - self._began, self.left - RESERVE
+        taken, most = self.clock() - self._began, self.left - RESERVE
         waiting = len(self.waiting) + self.running
         suffices = self.may_take_all and self._ended > 0 and taken + waiting * taken / self._ended < most
         return (most if suffices else min(self.inputs.suite_seconds, most)) - taken

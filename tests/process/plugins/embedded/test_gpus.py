@@ -1,7 +1,5 @@
 """GPUs as the engine lists them in a process of its own."""
 
-import sys
-
 import pytest
 
 from greenloop.plugins.embedded import gpus
@@ -41,15 +39,13 @@ def test_an_engine_that_cannot_say_has_none(engine, body):
     assert gpus.find_gpus() == ()
 
 
-def test_an_engine_that_does_not_answer_has_none(engine, monkeypatch):
+def test_an_engine_that_does_not_answer_has_none(engine):
     engine("import time; time.sleep(60)")
-    monkeypatch.setattr(gpus, "SECONDS", 0.5)
-    assert gpus.find_gpus() == ()
+    assert gpus.find_gpus(seconds=0.5) == ()
 
 
-def test_an_interpreter_that_cannot_be_started_has_none(monkeypatch):
-    monkeypatch.setattr(sys, "executable", "/nowhere/python")
-    assert gpus.find_gpus() == ()
+def test_an_interpreter_that_cannot_be_started_has_none():
+    assert gpus.find_gpus("/nowhere/python") == ()
 
 
 def test_the_installed_engine_answers():

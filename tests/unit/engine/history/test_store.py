@@ -19,6 +19,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
 from greenloop.core.text.json_codec import from_json, to_json
+from greenloop.engine.history import rows
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.rows import LONGEST_OUTPUT, StoredProblem, read
 from greenloop.engine.history.store import History
@@ -212,14 +213,15 @@ def test_nobody_else_may_read_it(tmp_path, monkeypatch):
 # -- killed, crowded, damaged ------------------------------------------------------------------------------------
 
 
-def test_a_history_that_stays_locked_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr("greenloop.engine.history.rows.BUSY_SECONDS", 0.05)
+def test_a_history_that_stays_locked_is_told(tmp_path):
     path = tmp_path / "history.sqlite3"
     with contextlib.closing(sqlite3.connect(path)) as other:
         other.execute("BEGIN EXCLUSIVE")
-        warnings: list[str] = []
-        History.open(path, warn=warnings.append)
-    assert warnings == ["The history cannot be written (database is locked); the run continues without it."]
+        with pytest.raises(sqlite3.OperationalError) as caught:
+            rows.connect(path, seconds=0.05)
+    assert rows.describe(caught.value) == (
+        "The history cannot be written (database is locked); the run continues without it."
+    )
 
 
 def test_several_threads_write_at_once(tmp_path):

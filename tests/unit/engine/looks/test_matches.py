@@ -64,10 +64,10 @@ async def test_many_lines_are_counted_and_long_ones_cut(tmp_path):
     assert max(map(len, found)) < 200
 
 
-async def test_the_search_ends_where_there_is_no_more_room(tmp_path, monkeypatch):
-    project, _asked = look_project(tmp_path, {f"m{number}.py": "rates\n" for number in range(9)})
-    monkeypatch.setattr(_matches, "MOST_CHARACTERS", 20)
-    assert len((await search.look({"text": "rates"}, project)).split("\n")) == 3
+def test_the_search_ends_where_there_is_no_more_room(tmp_path):
+    files = {f"m{number}.py": "rates\n" for number in range(9)}
+    project, _asked = look_project(tmp_path, files)
+    assert len(list(_matches._texts(project, files, room=20))) == 3
 
 
 def test_files_are_not_kept(project):

@@ -5,7 +5,6 @@ import asyncio
 import pytest
 
 import openai_api
-from greenloop.models.chat import waits
 from greenloop.models.chat.waits import ServedSlots
 
 
@@ -61,10 +60,9 @@ async def test_an_address_without_a_server_says_nothing(base):
     assert await answered(slots) == 0
 
 
-async def test_a_silent_server_is_given_up(api, monkeypatch):
-    monkeypatch.setattr(waits, "SECONDS", 0.05)
+async def test_a_silent_server_is_given_up(api):
     api.properties = openai_api.stall("{")
-    slots = ServedSlots()
+    slots = ServedSlots(seconds=0.05)
     slots.ask(api.base)
     assert await answered(slots) == 0
 

@@ -121,9 +121,8 @@ async def test_a_server_with_another_model_ends_its_answer_before_it_is_replaced
     assert others["stopped"]
 
 
-async def test_a_server_that_never_ends_its_answer_is_replaced_all_the_same(others, monkeypatch):
-    monkeypatch.setattr(server, "LOAD_SECONDS", 0.2)
-    assert await server._wait_for_existing(Settings(), catalogue.find(catalogue.DEFAULT)) is None
+async def test_a_server_that_never_ends_its_answer_is_replaced_all_the_same(others):
+    assert await server._wait_for_existing(Settings(), catalogue.find(catalogue.DEFAULT), seconds=0.2) is None
     assert others["stopped"]
 
 

@@ -116,10 +116,11 @@ def test_what_is_not_an_exported_run_is_refused_in_a_sentence(tmp_path, value, t
     assert error.value.remedy
 
 
-def test_a_huge_file_is_not_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(run_file, "MOST_BYTES", 1 << 20)
-    with pytest.raises(UsageError, match="larger than 1 MiB"):
-        read_run_file(write(tmp_path, " " * ((1 << 20) + 1)))
+def test_a_huge_file_is_not_read(tmp_path):
+    file = write(tmp_path, "")
+    os.truncate(file, run_file.MOST_BYTES + 1)
+    with pytest.raises(UsageError, match="larger than 16 MiB"):
+        read_run_file(file)
 
 
 def test_what_is_not_a_file_is_not_read(tmp_path):

@@ -270,15 +270,18 @@ def test_functions_of_one_name_have_files_of_their_own(tmp_path):
     assert all(len(path.name) < 150 for path in names)
 
 
-def test_their_number_is_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr(edited_tests, "MAX_FUNCTIONS", 2)
+def test_their_number_is_bounded(tmp_path):
+    folder = edited_tests.stored_path(tmp_path, REGION.path, "f").parent
+    folder.mkdir(parents=True)
+    for number in range(edited_tests.MAX_FUNCTIONS - 2):
+        (folder / f"newer{number}.py").touch()
     for number, name in enumerate(["f", "g", "h"]):
         region = replace(REGION, qualname=name)
         text = TEXT.replace("rle", name)
         spec = build_test_file(region, "m", "designed", [check(f"assert {name}() == 1")])
         path = stored_tests.save(stored_tests.load(tmp_path, region, text), spec, "m").path
         os.utime(path, (number, number))
-    assert sorted(path.name for path in path.parent.iterdir()) == [
+    assert sorted(path.name for path in folder.glob("src*")) == [
         f"src.m__{name}.{kind}" for name in "gh" for kind in ("json", "py")
     ]
 

@@ -71,22 +71,20 @@ def test_a_pipe_is_no_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("bytes_", "files", "said"), [(8192, 1000, "data/big alone"), (10**6, 4, "many alone has 5 files")]
+    ("size", "most_files", "said"),
+    [(upload.MAX_BYTES + 1, 1000, "data/big alone"), (1, 4, "many alone has 5 files")],
 )
-def test_too_much_names_the_biggest_folder(tmp_path, monkeypatch, bytes_, files, said):
-    monkeypatch.setattr(upload, "MAX_BYTES", bytes_)
-    monkeypatch.setattr(upload, "MAX_FILES", files)
-    laid(tmp_path, *(f"many/{number}" for number in range(5)))
-    laid(tmp_path, "data/big/x").joinpath("data/big/x").write_bytes(bytes(200_000))
+def test_too_much_names_the_biggest_folder(tmp_path, size, most_files, said):
+    laid(tmp_path, "data/big/x", *(f"many/{number}" for number in range(5)))
+    os.truncate(tmp_path / "data/big/x", size)
     with pytest.raises(CannotVerifyError, match=said) as caught:
-        upload.scan(tmp_path, ())
+        upload.scan(tmp_path, (), most_files)
     assert "bubblewrap" in caught.value.remedy
 
 
-def test_contents_come_in_batches_without_what_vanished(tmp_path, monkeypatch):
-    monkeypatch.setattr(upload, "BATCH_BYTES", 6)
+def test_contents_come_in_batches_without_what_vanished(tmp_path):
     laid(tmp_path, "a.py", "b.py", "c.py")
-    batches = list(upload.read_batches(tmp_path, ["a.py", "gone.py", "b.py", "c.py"]))
+    batches = list(upload.read_batches(tmp_path, ["a.py", "gone.py", "b.py", "c.py"], most_bytes=6))
     assert batches == [{"a.py": b"a.py", "b.py": b"b.py"}, {"c.py": b"c.py"}]
 
 

@@ -15,9 +15,12 @@ def options(monkeypatch):
     spec = importlib.util.spec_from_file_location("options", payload.folder() / "options.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    # as if every plugin were installed
-    monkeypatch.setattr(module.importlib.util, "find_spec", lambda name: name)
     return module
+
+
+def every(name):
+    """As `find_spec` where every plugin is installed."""
+    return name
 
 
 @pytest.mark.parametrize(
@@ -30,7 +33,7 @@ def options(monkeypatch):
 )
 def test_only_plugins_that_are_loaded_are_told_anything(options, tmp_path, ini, taken_back):
     (tmp_path / "pytest.ini").write_text(ini)
-    assert ("--benchmark-disable" in options.pytest_arguments(str(tmp_path), "/scratch")) is taken_back
+    assert ("--benchmark-disable" in options.pytest_arguments(str(tmp_path), "/scratch", find=every)) is taken_back
 
 
 @pytest.mark.parametrize(
@@ -44,14 +47,13 @@ def test_only_plugins_that_are_loaded_are_told_anything(options, tmp_path, ini, 
 )
 def test_the_plugin_of_greenloop_itself_does_nothing_inside(options, tmp_path, ini, told):
     (tmp_path / "pytest.ini").write_text(ini)
-    arguments = options.pytest_arguments(str(tmp_path), "/scratch")
+    arguments = options.pytest_arguments(str(tmp_path), "/scratch", find=every)
     assert [word for word in ("--refine=off", "no:greenloop") if word in arguments] == told[-1:]
 
 
-def test_an_interpreter_without_greenloop_is_told_nothing_of_it(options, tmp_path, monkeypatch):
-    monkeypatch.setattr(options.importlib.util, "find_spec", lambda _name: None)
+def test_an_interpreter_without_greenloop_is_told_nothing_of_it(options, tmp_path):
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --refine\n")
-    arguments = options.pytest_arguments(str(tmp_path), "/scratch")
+    arguments = options.pytest_arguments(str(tmp_path), "/scratch", find=lambda _name: None)
     assert not {"--refine=off", "no:greenloop"} & {*arguments}
 
 
@@ -68,8 +70,8 @@ def test_an_interpreter_without_greenloop_is_told_nothing_of_it(options, tmp_pat
 )
 def test_the_settings_of_a_django_project(options, tmp_path, monkeypatch, manage, installed, settings):
     monkeypatch.delenv("DJANGO_SETTINGS_MODULE", raising=False)
-    monkeypatch.setattr(options.importlib.util, "find_spec", lambda name: name if name in installed else None)
+    find = {name: name for name in installed}.get
     if manage is not None:
         (tmp_path / "manage.py").write_text(manage)
-    assert options.django_settings(str(tmp_path)) == settings
-    assert ("python_files=test*.py" in options.pytest_arguments(str(tmp_path), "/scratch")) is bool(settings)
+    assert options.django_settings(str(tmp_path), find) == settings
+    assert ("python_files=test*.py" in options.pytest_arguments(str(tmp_path), "/scratch", find=find)) is bool(settings)

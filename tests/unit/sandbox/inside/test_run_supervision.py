@@ -30,7 +30,7 @@ def test_a_full_report_ends_there_and_has_no_gap():
         (4.0, 9.0, 0.4, 1.0),  # many cases have so much time together, whatever each waited for
     ],
 )
-def test_waiting_for_a_processor_does_not_count_on_a_loaded_machine(monkeypatch, load, waited, case_seconds, end):
+def test_waiting_for_a_processor_does_not_count_on_a_loaded_machine(load, waited, case_seconds, end):
     now = 0.0
 
     def tick() -> float:
@@ -38,7 +38,6 @@ def test_waiting_for_a_processor_does_not_count_on_a_loaded_machine(monkeypatch,
         now += 0.01
         return now
 
-    monkeypatch.setattr(run_supervision, "time", SimpleNamespace(monotonic=tick))
     processes = SimpleNamespace(
         waited=lambda: waited,
         descendants=list,
@@ -55,6 +54,6 @@ def test_waiting_for_a_processor_does_not_count_on_a_loaded_machine(monkeypatch,
         "processes": 9,
         "memory": 9,
     }
-    ended = run_supervision._watch_worker(request, os.getpid(), {}, 0.0, processes, report, None, load)
+    ended = run_supervision._watch_worker(request, os.getpid(), {}, 0.0, processes, report, None, load, tick)
     assert ended == ("timeout", None)
     assert now == pytest.approx(end, abs=0.06)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import os
 from dataclasses import replace
 
 import pytest
 
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.verdict.related_tests import unmeasured
 from greenloop.verdict.related_tests.unmeasured import FIRST, LONGEST_PORTION, RESERVE, UnmeasuredTests
 from greenloop_sandbox import Execution, TestRun
 from related_runs import TwoCodes, inputs
@@ -103,44 +101,43 @@ class SlowTests(TwoCodes):
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    clock = Clock()
-    monkeypatch.setattr(unmeasured, "monotonic", clock)
-    monkeypatch.setattr(unmeasured, "SIDE_BY_SIDE", 1)
-    return clock
+def clock() -> Clock:
+    return Clock()
 
 
 async def test_they_run_in_portions_and_stop_at_the_first_that_is_broken(clock):
     session = SlowTests(clock, 0.01, {MANY[FIRST + 1]})
-    verdict = await judge_unmeasured(session, *MANY)
+    verdict = await judge_unmeasured(session, *MANY, clock=clock, most=1)
     assert [result.id for result in verdict.collateral] == [MANY[FIRST + 1]]
     assert session.asked == [FIRST, 300, 1, 1]  # as many as take three seconds; with the user's own code; and again
 
 
 async def test_slow_ones_run_in_smaller_portions(clock):
     session = SlowTests(clock, 1.0, set())
-    await judge_unmeasured(session, *MANY[:54])
+    await judge_unmeasured(session, *MANY[:54], clock=clock, most=1)
     longest = int(LONGEST_PORTION)
     assert session.asked == [FIRST, *[longest] * 4, 7, 3, 3, 1]
 
 
 async def test_those_whose_duration_is_known_run_in_fitting_portions_from_the_start(clock):
     session, counts = SlowTests(clock, 3.0, set()), []
-    await judge_unmeasured(session, *MANY[:10], usual=3.0, report=lambda *count: counts.append(count))
+    await judge_unmeasured(
+        session, *MANY[:10], usual=3.0, report=lambda *count: counts.append(count), clock=clock, most=1
+    )
     assert (session.asked[0], *counts[:2], counts[-1]) == (3, (0, 10), (3, 10), (10, 10))
 
 
 async def test_more_than_the_usual_time_is_taken_where_it_suffices_for_all(clock):
     usual = inputs().suite_seconds
     session = SlowTests(clock, 2 * usual / len(MANY), set())
-    verdict = await judge_unmeasured(session, *MANY, left=3 * usual + RESERVE)
+    verdict = await judge_unmeasured(session, *MANY, left=3 * usual + RESERVE, clock=clock, most=1)
     assert (verdict.related.late_passes, verdict.related.left_out) == (len(MANY), 0)
 
 
 async def test_no_more_than_the_usual_time_is_taken_where_it_would_not_suffice(clock):
     usual = inputs().suite_seconds
     session = SlowTests(clock, 4 * usual / len(MANY), set())
-    verdict = await judge_unmeasured(session, *MANY, left=3 * usual + RESERVE)
+    verdict = await judge_unmeasured(session, *MANY, left=3 * usual + RESERVE, clock=clock, most=1)
     assert verdict.related.late_left_out == len(MANY) - verdict.related.late_passes
     assert len(MANY) / 5 < verdict.related.late_passes <= len(MANY) / 4
     assert clock.now <= usual
@@ -149,14 +146,14 @@ async def test_no_more_than_the_usual_time_is_taken_where_it_would_not_suffice(c
 async def test_no_more_is_taken_either_where_a_partially_verified_result_is_enough(clock):
     usual = inputs().suite_seconds
     session = SlowTests(clock, 2 * usual / len(MANY), set())
-    verdict = await judge_unmeasured(session, *MANY, left=3 * usual + RESERVE, may_take_all=False)
+    verdict = await judge_unmeasured(session, *MANY, left=3 * usual + RESERVE, may_take_all=False, clock=clock, most=1)
     assert len(MANY) / 3 < verdict.related.late_passes <= len(MANY) / 2
     assert clock.now <= usual
 
 
 async def test_the_time_of_the_run_is_kept(clock):
     session = SlowTests(clock, 1.0, set())
-    verdict = await judge_unmeasured(session, *MANY, left=30.0 + RESERVE)
+    verdict = await judge_unmeasured(session, *MANY, left=30.0 + RESERVE, clock=clock, most=1)
     assert (clock.now, verdict.related.late_passes, verdict.related.late_left_out) == (30.0, 30, len(MANY) - 30)
 
 
@@ -190,51 +187,49 @@ class WaitingTests(TwoCodes):
 
 
 @pytest.fixture
-def processors(monkeypatch: pytest.MonkeyPatch) -> int:
+def machine() -> dict[str, object]:
     """Three processors, and a clock that goes on by a tenth of a second whenever it is read."""
-    monkeypatch.setattr(unmeasured, "monotonic", (number / 10 for number in itertools.count()).__next__)
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _process: {*range(3)}, raising=False)
-    return 3
+    return {"most": 3, "clock": (number / 10 for number in itertools.count()).__next__}
 
 
-async def test_many_run_in_a_sandbox_for_each_processor(processors):
-    session = WaitingTests(set(), processors)
-    verdict = await judge_unmeasured(session, *MANY)
+async def test_many_run_in_a_sandbox_for_each_processor(machine):
+    session = WaitingTests(set(), 3)
+    verdict = await judge_unmeasured(session, *MANY, **machine)
     assert (verdict.related.late_passes, verdict.related.left_out) == (len(MANY), 0)
     assert sorted(session.asked) == sorted(MANY)
-    assert session.closed == processors - 1
+    assert session.closed == 2
 
 
-async def test_one_that_is_broken_ends_the_other_sandboxes(processors):
-    session = WaitingTests({MANY[2 * FIRST]}, processors)
-    verdict = await judge_unmeasured(session, *MANY)
+async def test_one_that_is_broken_ends_the_other_sandboxes(machine):
+    session = WaitingTests({MANY[2 * FIRST]}, 3)
+    verdict = await judge_unmeasured(session, *MANY, **machine)
     assert [result.id for result in verdict.collateral] == [MANY[2 * FIRST]]
-    assert (session.cancelled, session.closed) == (processors - 1, processors - 1)
+    assert (session.cancelled, session.closed) == (2, 2)
 
 
-async def test_those_on_other_processors_begin_before_the_result_is_proven(processors):
+async def test_those_on_other_processors_begin_before_the_result_is_proven(machine):
     session = WaitingTests(set(), 1)
-    tests = late_tests(session, *MANY)
+    tests = late_tests(session, *MANY, **machine)
     tests.start()
     while tests.waiting or tests.running:
         await asyncio.sleep(0)
     known = tests.count_in(Verdict(status=Status.PASSED))
     assert (known.related.late_passes, known.related.left_out) == (len(MANY), 0)
     await tests.stop()
-    assert session.closed == processors - 1
+    assert session.closed == 2
 
 
-async def test_a_few_fast_ones_wait_until_it_is_proven(processors):
+async def test_a_few_fast_ones_wait_until_it_is_proven(machine):
     session = WaitingTests(set(), 1)
-    tests = late_tests(session, *MANY[:10], usual=0.1)
+    tests = late_tests(session, *MANY[:10], usual=0.1, **machine)
     tests.start()
     verdict = await tests.finish(session, Verdict(status=Status.PASSED))  # type: ignore[arg-type]
     assert (verdict.related.late_passes, session.closed) == (10, 0)
 
 
-async def test_what_is_refuted_elsewhere_meanwhile_is_refuted_in_the_end(processors):
+async def test_what_is_refuted_elsewhere_meanwhile_is_refuted_in_the_end(machine):
     session = TwoCodes({"t.py": MANY}, set(), {MANY[0]})
-    tests = late_tests(session, *MANY)
+    tests = late_tests(session, *MANY, **machine)
     tests.start()
     await asyncio.sleep(0)
     assert not tests.goes_on

@@ -26,10 +26,12 @@ _FIELD = "answer"
 class AcpUser:
     """A user who did not answer one question is not asked again."""
 
-    def __init__(self, client: Client, capabilities: ClientCapabilities | None, session_id: str) -> None:
+    def __init__(
+        self, client: Client, capabilities: ClientCapabilities | None, session_id: str, seconds: float = PERSON
+    ) -> None:
         forms = capabilities.elicitation if capabilities is not None else None
         self.can_answer = forms is not None and forms.form is not None
-        self._client, self._session_id = client, session_id
+        self._client, self._session_id, self._seconds = client, session_id, seconds
 
     async def confirm(self, question: str) -> bool | None:
         answer = await self.choose(question, ("Yes", "No"))
@@ -47,7 +49,9 @@ class AcpUser:
             return None
         schema = ElicitationSchema(type="object", properties={_FIELD: answer}, required=[_FIELD])
         mode = ElicitationFormSessionMode(session_id=self._session_id, requested_schema=schema)
-        reply: Any = await with_timeout(self._client.create_elicitation(clean_for_display(question), mode), PERSON)
+        reply: Any = await with_timeout(
+            self._client.create_elicitation(clean_for_display(question), mode), self._seconds
+        )
         self.can_answer = reply is not None
         if not isinstance(reply, AcceptElicitationResponse) or reply.content is None:
             return None

@@ -25,7 +25,7 @@ from greenloop.plugins.agents.acp.apply import offer
 from greenloop.plugins.agents.acp.client_files import ClientFiles
 from greenloop.plugins.agents.acp.client_user import AcpUser
 from greenloop.plugins.agents.acp.prompt import ASK, Wish, read_prompt
-from greenloop.plugins.agents.acp.updates import Updates
+from greenloop.plugins.agents.acp.updates import PERSON, Updates
 from greenloop.plugins.agents.service import Service
 from greenloop.wording.attempt import attempt_label, first_rows, result_and_error
 from greenloop.wording.model import describe_asking
@@ -49,17 +49,18 @@ STOPS: dict[records.StopReason, StopReason] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Turn:
-    """A turn of a session. `root` is the folder of the session."""
+    """A turn of a session. `root` is the folder of the session; `patience`: seconds for an answer."""
 
     service: Service
     root: Path
     session_id: str
     client: Client
     capabilities: ClientCapabilities | None
+    patience: float = PERSON
 
     async def run(self, blocks: Sequence[object]) -> StopReason:
         """Does what the prompt asks; what a user can mend is said in one sentence with the remedy."""
-        async with Updates(self.client, self.session_id) as updates:
+        async with Updates(self.client, self.session_id, self.patience) as updates:
             wish = read_prompt(blocks)
             if wish is None:
                 updates.say(ASK)
@@ -144,7 +145,7 @@ class Turn:
             session = RefineSession(
                 request,
                 settings=settings,
-                user=AcpUser(self.client, self.capabilities, self.session_id),
+                user=AcpUser(self.client, self.capabilities, self.session_id, self.patience),
                 pool=self.service.pool,
                 report_status=report,
                 on_event=show,

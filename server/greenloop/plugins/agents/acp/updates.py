@@ -35,8 +35,8 @@ async def with_timeout(request: Awaitable[T], seconds: float) -> T | None:
 class Updates:
     """The updates of one turn, to be used as a context; at its end all of them are sent."""
 
-    def __init__(self, client: Client, session_id: str) -> None:
-        self._client, self._session_id = client, session_id
+    def __init__(self, client: Client, session_id: str, seconds: float = PERSON) -> None:
+        self._client, self._session_id, self._seconds = client, session_id, seconds
         self._waiting: asyncio.Queue[Any] = asyncio.Queue()
         self._sending: asyncio.Task[None] | None = None
         self._calls = 0
@@ -86,7 +86,7 @@ class Updates:
         asked = self._client.request_permission(
             session_id=self._session_id, tool_call=ToolCallUpdate(tool_call_id=call, **fields), options=list(options)
         )
-        reply = await with_timeout(asked, PERSON)
+        reply = await with_timeout(asked, self._seconds)
         return reply.outcome.option_id if reply is not None and isinstance(reply.outcome, AllowedOutcome) else None
 
     async def _send(self) -> None:

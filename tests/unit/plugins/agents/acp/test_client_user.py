@@ -16,7 +16,6 @@ from acp.schema import (
     ElicitationFormCapabilities,
 )
 
-from greenloop.plugins.agents.acp import client_user
 from greenloop.plugins.agents.acp.client_user import AcpUser
 
 FORMS = ClientCapabilities(elicitation=ElicitationCapabilities(form=ElicitationFormCapabilities()))
@@ -43,8 +42,8 @@ def accepted(answer: Any) -> AcceptElicitationResponse:
     return AcceptElicitationResponse(action="accept", content={"answer": answer})
 
 
-def user_of(forms: Any, capabilities: ClientCapabilities | None = FORMS) -> AcpUser:
-    return AcpUser(forms, capabilities, "s")
+def user_of(forms: Any, capabilities: ClientCapabilities | None = FORMS, seconds: float = 10.0) -> AcpUser:
+    return AcpUser(forms, capabilities, "s", seconds)
 
 
 async def test_an_answer_is_one_of_the_options():
@@ -73,10 +72,9 @@ async def test_a_declined_form_is_no_answer(reply):
 
 
 @pytest.mark.parametrize("reply", [None, acp.RequestError.method_not_found("elicitation/create"), ConnectionError()])
-async def test_a_client_that_does_not_answer_is_not_asked_again(reply, monkeypatch):
-    monkeypatch.setattr(client_user, "PERSON", 0.01)
+async def test_a_client_that_does_not_answer_is_not_asked_again(reply):
     forms = Forms(reply, accepted("Yes"))
-    user = user_of(forms)
+    user = user_of(forms, seconds=0.01)
     assert await user.confirm("Is it right?") is None
     assert await user.confirm("Is it right?") is None
     assert len(forms.asked) == 1

@@ -18,10 +18,10 @@ def work(count):
     return total, kept
 
 
-def recording(*, memory: bool):
+def recording(*, memory: bool, **limit: int):
     code = work.__code__
     start = code.co_firstlineno
-    found = profiler.LineProfiler({code.co_filename: (0, [(start, start + 5)])}, memory)
+    found = profiler.LineProfiler({code.co_filename: (0, [(start, start + 5)])}, memory, **limit)
     if memory:
         tracemalloc.start()
     sys.settrace(found.trace_calls)
@@ -45,6 +45,5 @@ def test_bytes_belong_to_the_line_that_allocates():
     assert lines[4][2] >= 800_000 > lines[3][2]
 
 
-def test_a_case_that_runs_too_many_lines_goes_on_unprofiled(monkeypatch):
-    monkeypatch.setattr(profiler, "MAX_EVENTS", 10)
-    assert sum(totals[0] for totals in recording(memory=False).values()) == 10
+def test_a_case_that_runs_too_many_lines_goes_on_unprofiled():
+    assert sum(totals[0] for totals in recording(memory=False, most=10).values()) == 10
