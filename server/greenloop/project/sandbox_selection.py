@@ -62,9 +62,9 @@ async def suggest_other(error: SandboxBrokenError, settings: Settings, failed_ki
     return error
 
 
-def clamp_limits(limits: Limits, report_status: ReportStatus) -> Limits:
+def clamp_limits(limits: Limits, report_status: ReportStatus, allowed: cgroups.CgroupLimits | None = None) -> Limits:
     """Lowers the memory limit to what this machine or container allows in total; reports limits above that."""
-    allowed = cgroups.read_limits()
+    allowed = allowed or cgroups.read_limits()
     if allowed.memory is not None and allowed.memory < limits.memory:
         report_status(
             f"this machine allows {allowed.memory >> 20} MiB of memory in total, less than sandbox.memory = "

@@ -3,7 +3,6 @@
 import pytest
 
 from greenloop.api import generated_tests
-from greenloop.core import entry_points
 from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.records.spec import Provenance, Region
 from greenloop.plugins.written_tests import stored_tests
@@ -33,8 +32,7 @@ def test_what_the_user_deletes_is_struck(tmp_path, file):
     assert generated_tests.struck_lines(tmp_path, "m.py", "double") == ("assert double(0) == 1",)
 
 
-@pytest.mark.usefixtures("file")
-def test_without_the_plugin_there_are_none(tmp_path, monkeypatch):
-    monkeypatch.setattr(entry_points, "load_all", lambda _group: ())
+@pytest.mark.usefixtures("file", "install")
+def test_without_the_plugin_there_are_none(tmp_path):
     assert not generated_tests.has_stored(tmp_path, "m.py", "double")
     assert generated_tests.struck_lines(tmp_path, "m.py", "double") == ()

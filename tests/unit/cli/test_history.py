@@ -9,7 +9,6 @@ import pytest
 from conversation_attempts import BLEMISH, LOOKS, turn
 from fake_engine import AFTER, BEFORE, CASE, attempt, solved, unsolved
 from greenloop.cli.main import main
-from greenloop.core import registry
 from greenloop.core.records.model import ModelKind
 from greenloop.core.records.verdict import Status
 from greenloop.engine.history.store import History
@@ -139,8 +138,7 @@ def test_a_run_of_before_there_were_kinds_and_looks_is_shown(project, capsys):
     assert main(["history", "export"]) == 0
 
 
-def test_without_the_laboratory_rows_are_refused_with_the_way_to_get_them(project, monkeypatch, capsys):
-    monkeypatch.setattr(registry, "list_parts", lambda _part: [])
+def test_without_the_laboratory_rows_are_refused_with_the_way_to_get_them(project, install, capsys):
     assert main(["history", "export", "--as", "sft"]) == 2
     error = capsys.readouterr().err
     assert "Rows to learn from (`--as`) belong to greenloop's laboratory, which is not installed." in error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core import aims, entry_points
+from greenloop.core import aims
 from greenloop.core.errors import SettingsError
 
 
@@ -14,8 +14,8 @@ def test_an_aim_has_words_and_a_requirement():
     assert aims.find_aim("") is aims.find_aim(None) is None
 
 
-def test_without_its_plugin_there_is_none(monkeypatch):
-    monkeypatch.setattr(entry_points, "load_all", lambda _group: ())
+@pytest.mark.usefixtures("install")
+def test_without_its_plugin_there_is_none():
     assert aims.choose_aims("def f(): pass  # TODO: faster", {}) == {}
     with pytest.raises(SettingsError, match="`time` is not installed"):
         aims.find_aim("time")

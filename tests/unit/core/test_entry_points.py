@@ -3,39 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import pytest
 
 from greenloop.core import entry_points, registry
 from greenloop.core.errors import SettingsError
-
-
-@pytest.fixture
-def install(tmp_path, monkeypatch):
-    """`install(name, entries, files)`: a package in greenloop's environment."""
-    monkeypatch.setattr(entry_points, "_folders", lambda: [str(tmp_path)])
-    monkeypatch.syspath_prepend(tmp_path)
-    clear_caches()
-
-    def lay(name, entries, files=()):
-        metadata = tmp_path / f"{name}-1.0.dist-info"
-        metadata.mkdir()
-        (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-        (metadata / "entry_points.txt").write_text(entries)
-        for file in files:
-            path = tmp_path / file
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(f"NAME = {file!r}\n")
-            monkeypatch.delitem(sys.modules, file.removesuffix(".py").replace("/", "."), raising=False)
-
-    yield lay
-    clear_caches()
-
-
-def clear_caches():
-    entry_points.own_entry_points.cache_clear()
-    entry_points._others.cache_clear()
 
 
 def test_an_installed_folder_adds_to_those_of_a_part(install):
@@ -53,10 +25,10 @@ def test_a_variant_of_greenloops_own_cannot_be_replaced(install):
     assert registry.load_part("search", "ladder").__name__ == "greenloop.drafting.search.ladder"
 
 
-def test_for_a_variant_of_its_own_greenloop_reads_no_other_packages(monkeypatch):
-    monkeypatch.setattr(entry_points, "find_entry_points", lambda _group: pytest.fail("entry points were read"))
+def test_for_a_variant_of_its_own_greenloop_reads_no_other_packages(install):
     assert registry.load_part("search", "ladder")
     assert registry.has_part("models", "remote")
+    assert entry_points._others.cache_info().misses == 0
 
 
 def test_a_package_that_cannot_be_imported_is_named(install):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from greenloop.core import entry_points
-from greenloop.core.entry_points import EntryPoint
 from greenloop.core.errors import SettingsError
 from greenloop.engine import presets
 
@@ -27,17 +26,10 @@ search = "chain"
 
 
 @pytest.fixture
-def installed(tmp_path, monkeypatch):
+def installed(install):
     """A package with two presets, one of which has the name of greenloop's own."""
-    (tmp_path / "more_presets").mkdir()
-    (tmp_path / "more_presets" / "__init__.py").touch()
-    (tmp_path / "more_presets" / "presets.toml").write_text(TEXT)
-    monkeypatch.syspath_prepend(tmp_path)
-    entry = EntryPoint(package="more", name="more", value="more_presets", group=entry_points.PRESETS)
-    monkeypatch.setattr(entry_points, "find_entry_points", lambda group: (entry,) if group == entry.group else ())
-    presets._installed_presets.cache_clear()
-    yield
-    presets._installed_presets.cache_clear()
+    files = {"more_presets/__init__.py": "", "more_presets/presets.toml": TEXT}
+    install("more", "[greenloop.presets]\nmore = more_presets\n", files)
 
 
 def test_an_installed_package_adds_presets_and_replaces_none(installed):
@@ -46,9 +38,9 @@ def test_an_installed_package_adds_presets_and_replaces_none(installed):
     assert [*presets.load_presets()] == [*presets.load_own_presets(), "fresh"]
 
 
-def test_for_a_preset_of_its_own_greenloop_reads_no_other_packages(monkeypatch):
-    monkeypatch.setattr(entry_points, "find_entry_points", lambda _group: pytest.fail("entry points were read"))
+def test_for_a_preset_of_its_own_greenloop_reads_no_other_packages(install):
     assert presets.find_preset("plain")
+    assert entry_points._others.cache_info().misses == 0
 
 
 def test_of_an_unknown_name_those_that_exist_are_named(installed):
@@ -57,8 +49,7 @@ def test_of_an_unknown_name_those_that_exist_are_named(installed):
     assert "fresh" in raised.value.remedy
 
 
-def test_without_the_laboratory_an_unknown_name_says_where_more_presets_are(monkeypatch):
-    monkeypatch.setattr(presets, "_installed_presets", dict)
+def test_without_the_laboratory_an_unknown_name_says_where_more_presets_are(install):
     with pytest.raises(SettingsError) as raised:
         presets.find_preset("codetree")
     assert "come with greenloop's laboratory. Run `pip install ./lab`" in raised.value.remedy

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 import pytest
 
 from double_problem import PROBLEM, failing_verdict
-from greenloop.core import registry
 from greenloop.core.errors import SettingsError
 from greenloop.core.ports import NoUser, Tools
 from greenloop.core.records.attempt import Attempt
@@ -136,8 +135,8 @@ async def test_a_part_that_describes_passes_is_asked_about_them():
 
 
 @pytest.mark.parametrize("model", ["", "small"])
-def test_a_ranker_without_the_laboratory_is_refused_with_the_way_to_get_it(monkeypatch, model):
-    monkeypatch.setattr(registry, "has_part", lambda _part, _name: False)
+@pytest.mark.usefixtures("install")
+def test_a_ranker_without_the_laboratory_is_refused_with_the_way_to_get_it(model):
     calls = SimpleNamespace(settings=Settings(ranker=RankerSettings(model=model)))
     if not model:
         assert load_rank(calls) is keep_order

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core import entry_points
 from greenloop.core.errors import ModelError
 from greenloop.models import default_model, local_models, roles
 from greenloop.project.settings import Settings
@@ -20,12 +19,7 @@ def test_names_of_other_models(name):
     assert not local_models.is_local(name)
 
 
-@pytest.fixture
-def _without_plugin(monkeypatch):
-    monkeypatch.setattr(entry_points, "load_all", lambda _group: ())
-
-
-@pytest.mark.usefixtures("_without_plugin")
+@pytest.mark.usefixtures("install")
 async def test_without_the_plugin_the_name_is_an_error_and_others_are_chosen():
     with pytest.raises(ModelError, match="The embedded model is not installed") as caught:
         roles.check_model("local", Settings(), needs_key=True)

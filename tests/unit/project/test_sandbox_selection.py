@@ -105,27 +105,25 @@ async def test_another_one_that_does_not_work_or_starts_no_services_is_not_offer
     assert error.remedy == "Run `greenloop doctor`."
 
 
-def test_limits_are_no_more_than_the_container_allows(monkeypatch):
+def test_limits_are_no_more_than_the_container_allows():
     said: list[str] = []
-    monkeypatch.setattr(
-        cgroups, "read_limits", lambda: cgroups.CgroupLimits(memory=256 << 20, free_memory=0, processes=20)
-    )
-    limits = sandbox_selection.clamp_limits(Limits(memory=1 << 30, processes=64), said.append)
+    allowed = cgroups.CgroupLimits(memory=256 << 20, free_memory=0, processes=20)
+    limits = sandbox_selection.clamp_limits(Limits(memory=1 << 30, processes=64), said.append, allowed)
     assert limits.memory == 256 << 20
     assert len(said) == 2
     assert "sandbox.memory = 1024" in said[0]
     assert "20 processes" in said[1]
 
 
-def test_limits_that_fit_stay(monkeypatch):
+def test_limits_that_fit_stay():
     said: list[str] = []
-    monkeypatch.setattr(cgroups, "read_limits", lambda: cgroups.CgroupLimits(memory=2 << 30, free_memory=1 << 30))
-    assert sandbox_selection.clamp_limits(Limits(), said.append) == Limits()
+    allowed = cgroups.CgroupLimits(memory=2 << 30, free_memory=1 << 30)
+    assert sandbox_selection.clamp_limits(Limits(), said.append, allowed) == Limits()
     assert not said
 
 
-def test_without_the_laboratory_a_cluster_is_refused_with_the_way_to_get_it(monkeypatch):
-    monkeypatch.setattr(sandbox_selection.registry, "has_part", lambda _part, _name: False)
+@pytest.mark.usefixtures("install")
+def test_without_the_laboratory_a_cluster_is_refused_with_the_way_to_get_it():
     with pytest.raises(SettingsError, match="belong to greenloop's laboratory, which is not installed") as raised:
         sandbox_selection.load_back_end("ray")
     assert "pip install ./lab" in raised.value.remedy

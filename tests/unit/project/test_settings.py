@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import pytest
 
-from greenloop.core import entry_points
 from greenloop.project import configuration, settings
 
 
@@ -20,17 +19,9 @@ class Weather:
 
 
 @pytest.fixture
-def plugin(monkeypatch):
+def plugin(install):
     """A plugin with settings of its own."""
-
-    def clear():
-        settings.keys.cache_clear()
-        settings._plugin_kinds.cache_clear()
-
-    clear()
-    monkeypatch.setattr(entry_points, "load_all", lambda group: (Weather,) * (group == entry_points.SETTINGS))
-    yield
-    clear()
+    install("weather", f"[greenloop.settings]\nweather = {Weather.__module__}:Weather\n")
 
 
 def test_a_plugin_has_settings_as_greenloop_has(plugin, tmp_path):

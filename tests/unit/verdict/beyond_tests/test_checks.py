@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
 
-from greenloop.core import entry_points
 from greenloop.core.records.spec import Case, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.verification_inputs import VerificationInputs
@@ -35,18 +32,24 @@ def passed(session, outcomes, *, seconds=0.1, own=OLD, files=NEW) -> Pass:
     return Pass(inputs=inputs(outcomes), session=session, verdict=verdict, files=files, own=own, new=files)
 
 
-async def test_findings_of_all_checks_count_until_one_speaks_against_the_pass(monkeypatch):
-    async def mentions(_passed):
-        return Findings(unfinished=("a TODO",))
+CHECK = """
+from greenloop.core.records.verdict import Status, Verdict
+from greenloop.verdict.beyond_tests.checks import Findings
 
-    async def accuses(_passed):
-        return Findings(failure=Verdict(status=Status.TAMPERED))
 
-    checks = [mentions, mentions]
-    monkeypatch.setattr(entry_points, "load_all", lambda _group: [SimpleNamespace(look=each) for each in checks])
+async def look(_passed):
+    return Findings({})
+"""
+
+
+async def test_findings_of_all_checks_count_until_one_speaks_against_the_pass(install):
+    group = "[greenloop.beyond_tests]\n"
+    mentions = CHECK.format("unfinished=('a TODO',)")
+    install("more", f"{group}a = more_mentions\nb = more_mentions\n", {"more_mentions.py": mentions})
     given = passed(ScriptedSession(Execution()), {})
     assert await look_beyond(given) == Findings(unfinished=("a TODO", "a TODO"))
-    checks.append(accuses)
+    accuses = CHECK.format("failure=Verdict(status=Status.TAMPERED)")
+    install("other", f"{group}c = other_accuses\n", {"other_accuses.py": accuses})
     assert (await look_beyond(given)).failure.status is Status.TAMPERED
 
 
