@@ -30,6 +30,6 @@ def make_venv(folder, *, version=VERSION, home=HOME, key="version", extra="", py
     return folder
 
 
-def find_environment(root, environ=None, tests=(), **settings):
+def find_environment(root, environ=None, tests=(), own=Path(sys.prefix), **settings):
     environ = {**NOTHING, **(environ or {})}
-    return interpreters.find_environment(root, Settings(**settings), environ=environ, tests=tests)
+    return interpreters.find_environment(root, Settings(**settings), environ=environ, tests=tests, own=own)

@@ -6,7 +6,7 @@ short limit then, learnt from those that ended. It must not know what the result
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from time import monotonic
@@ -40,6 +40,7 @@ class Measurement:
     unknown: tuple[str, ...] = ()
     uncollected: tuple[str, ...] = ()
     reach: Reach = field(default_factory=Reach)
+    clock: Callable[[], float] = monotonic
     _most_each: float = inf
     _stuck: set[tuple[str, str]] = field(default_factory=set)  # functions that were seen to hang
     _slow: list[str] = field(default_factory=list)  # cases that were cut elsewhere
@@ -75,7 +76,7 @@ class Measurement:
 
     def again(self, stubs: Mapping[str, str]) -> Measurement:
         """Returns a measurement of other texts that knows already which functions hang."""
-        return Measurement(context=self.context, stubs=stubs, _stuck={*self._stuck})
+        return Measurement(context=self.context, stubs=stubs, clock=self.clock, _stuck={*self._stuck})
 
     async def run(
         self, selectors: Sequence[str], *, seconds: float, without: Collection[str] = (), most_each: float = inf
@@ -91,7 +92,7 @@ class Measurement:
             self._most_each = inf
 
     async def _run_all(self, selectors: Sequence[str], seconds: float, without: Collection[str]) -> Execution:
-        deadline = monotonic() + seconds
+        deadline = self.clock() + seconds
         if without:
             first = await self.context.run(selectors, self.stubs, collect=True)
             known = {*without, *self.results}
@@ -104,13 +105,13 @@ class Measurement:
             first = await self._run(selectors, (), seconds, limit)
             if not self.take_in(first, limit):
                 return first
-        await self.go_on(deadline - monotonic())
+        await self.go_on(deadline - self.clock())
         return first
 
     async def go_on(self, seconds: float) -> None:
         """Runs the unknown cases for at most so many seconds."""
-        deadline = monotonic() + seconds
-        while (left := deadline - monotonic()) > 0 and self.unknown:
+        deadline = self.clock() + seconds
+        while (left := deadline - self.clock()) > 0 and self.unknown:
             waiting = [case for case in self.unknown if case not in self._slow]
             if self._most_each < inf and (not waiting or len(self._slow) >= MOST_SLOW):
                 return

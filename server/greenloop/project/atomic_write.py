@@ -6,13 +6,14 @@ import errno
 import os
 import stat
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
 from greenloop.core.errors import WorkspaceError
 
 
-def write_atomically(path: Path, data: bytes, expected: bytes | None) -> None:
+def write_atomically(path: Path, data: bytes, expected: bytes | None, sync: Callable[[int], None] = os.fsync) -> None:
     """Replaces the file's content in one step; `expected` is its required current content (None: must not exist).
 
     Keeps the mode and, if permitted, the owner. Follows a link, so that it stays a link; a file with several names
@@ -32,7 +33,7 @@ def write_atomically(path: Path, data: bytes, expected: bytes | None) -> None:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
-            os.fsync(file.fileno())
+            sync(file.fileno())
         _keep_mode(real, temporary)
         _refuse_changed(real, expected)
         Path(temporary).replace(real)

@@ -41,23 +41,21 @@ def test_a_bad_setting_is_named(tmp_path, name, sentence):
         find_environment(tmp_path, interpreter=name)
 
 
-def test_greenloops_own_private_environment_is_passed_over(tmp_path, monkeypatch):
+def test_greenloops_own_private_environment_is_passed_over(tmp_path):
     private = make_venv(tmp_path / "pipx" / "venvs" / "greenloop")
     (private / "bin" / "python").rename(private / "bin" / "python3")
     root = tmp_path / "root"
     root.mkdir()
     path = {"PATH": f"{private / 'bin'}:{HOME}"}
-    monkeypatch.setattr(sys, "prefix", str(private))
-    assert find_environment(root, path).prefix != private
-    assert find_environment(root, {**path, "VIRTUAL_ENV": str(private)}).prefix == private
+    assert find_environment(root, path, own=private).prefix != private
+    assert find_environment(root, {**path, "VIRTUAL_ENV": str(private)}, own=private).prefix == private
 
 
-def test_the_environment_that_pre_commit_made_for_a_hook_is_not_the_projects(tmp_path, monkeypatch):
+def test_the_environment_that_pre_commit_made_for_a_hook_is_not_the_projects(tmp_path):
     """It is the active one while the hook runs; the user's own follows on PATH."""
     hook, own = make_venv(tmp_path / "pre-commit/repo1/py_env-python3"), make_venv(tmp_path / "own")
     root = tmp_path / "root"
     root.mkdir()
     environ = {"VIRTUAL_ENV": str(hook), "PATH": f"{hook / 'bin'}:{own / 'bin'}"}
     assert find_environment(root, environ).prefix == hook  # greenloop is not in it
-    monkeypatch.setattr(sys, "prefix", str(hook))
-    assert find_environment(root, environ).executable.is_relative_to(own)
+    assert find_environment(root, environ, own=hook).executable.is_relative_to(own)

@@ -158,7 +158,7 @@ def test_keys_are_offered_by_name_and_do_not_count(machine, monkeypatch, capsys)
 
 def test_an_unwritable_history_is_told_and_a_fix_can_run(machine, tmp_path, monkeypatch, capsys):
     (tmp_path / "file").write_text("")
-    monkeypatch.setattr("greenloop.engine.history.store.state_folder", lambda: tmp_path / "file")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
     assert main(["doctor", "--json"]) == 0
     assert findings(capsys)["history", ""]["ok"] is False
 

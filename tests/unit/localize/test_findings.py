@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,10 +15,13 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import Baseline
-from greenloop.localize import findings
 from greenloop.localize.findings import MOST_INSPECTED, find_siblings, findings_of, gather_findings, with_siblings
-from greenloop_sandbox import CaseResult, Execution, Failure, Frame
+from greenloop_sandbox import CaseResult, Environment, Execution, Failure, Frame
 
+PREFIX = Path("/usr")
+ENVIRONMENT = Environment(
+    executable=PREFIX / "bin/python3", prefix=PREFIX, base=PREFIX, version=(3, 11), source="PATH", has_pytest=True
+)
 STUB = "def f():\n    raise NotImplementedError\n"
 PROBLEM = Problem(
     root=Path("/w"),
@@ -38,7 +42,7 @@ def result(name, outcome="failed", line=7, path="tests/t.py", **more):
 
 
 @pytest.fixture
-def context(monkeypatch):
+def context():
     """A context whose runs describe every case that they were asked for; `asked` has these runs."""
 
     async def run(selectors, files, **kind):
@@ -57,10 +61,9 @@ def context(monkeypatch):
         error=None,
         patterns=("test_*.py", "t.py"),
         session=SimpleNamespace(name="bubblewrap"),
-        place=SimpleNamespace(image=""),
+        place=SimpleNamespace(image="", environment=ENVIRONMENT),
         snapshot=SimpleNamespace(text={}.get),
     )
-    monkeypatch.setattr(findings, "version_line", lambda *_about, **_more: "Python 3.11.")
     return made
 
 
@@ -74,15 +77,15 @@ async def test_failing_cases_and_one_sibling_are_described_over_the_stubs(contex
     assert selectors == [*(f"tests/t.py::bad{number}" for number in range(MOST_INSPECTED)), "tests/t.py::s1"]
     assert files == {"m.py": STUB, "gen.py": "x = 1\n"}
     assert set(found.inspected) == set(selectors)
-    assert (found.versions, found.siblings, found.others) == ("Python 3.11.", siblings, others)
+    assert (found.versions, found.siblings, found.others) == ("It runs on Python 3.11.", siblings, others)
     assert found.reasons == {PROBLEM.regions[0]: "why"}
 
 
-async def test_cases_that_hang_or_end_the_process_are_not_run_again(context, monkeypatch):
-    monkeypatch.setattr(findings, "is_cut_short", lambda case: case.id.endswith("hangs"))
-    found = await gather_findings(context, PROBLEM, [result("hangs"), result("bad")], {})
+async def test_cases_that_hang_or_end_the_process_are_not_run_again(context):
+    hangs = replace(result("hangs"), failure=Failure(type="Timeout", message=""))
+    found = await gather_findings(context, PROBLEM, [hangs, result("bad")], {})
     assert [selectors for selectors, _files in context.asked] == [["tests/t.py::bad"]]
-    found = await gather_findings(context, PROBLEM, [result("hangs")], {})
+    found = await gather_findings(context, PROBLEM, [hangs], {})
     assert found.inspected == {}
     assert len(context.asked) == 1
 
@@ -91,7 +94,7 @@ async def test_a_sandbox_that_breaks_leaves_the_report_shorter(context):
     context.error = CannotVerifyError("no disk")
     found = await gather_findings(context, PROBLEM, [result("bad")], {})
     assert found.inspected == {}
-    assert found.versions == "Python 3.11."
+    assert found.versions == "It runs on Python 3.11."
 
 
 async def test_a_container_of_the_user_says_nothing_of_versions(context):

@@ -5,9 +5,6 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
-from greenloop.localize import measuring
 from greenloop.localize.measuring import SHORTEST, Measurement
 from greenloop_sandbox import Execution, Limits
 
@@ -55,22 +52,14 @@ class Suite:
         return Execution(records=(*records, {"kind": "finished", "status": 0}), status=0, seconds=spent)
 
 
-@pytest.fixture(autouse=True)
-def clock(monkeypatch):
-    """Time passes as the suites say."""
-    suites: list[Suite] = []
-    made = Suite.__init__
-
-    def remember(self, **cases):
-        made(self, **cases)
-        suites.append(self)
-
-    monkeypatch.setattr(Suite, "__init__", remember)
-    monkeypatch.setattr(measuring, "monotonic", lambda: sum(suite.now for suite in suites))
+def timed(suite: Suite, **options: Any) -> Any:
+    """A measurement for which time passes as the suite says."""
+    context: Any = suite
+    return Measurement(context=context, clock=lambda: suite.now, **options)
 
 
 async def measured(suite: Suite, **options: Any) -> Measurement:
-    measurement: Any = Measurement(context=suite, **options)  # type: ignore[arg-type]
+    measurement = timed(suite, **options)
     await measurement.run(("all",), seconds=60.0)
     return measurement
 
@@ -105,7 +94,7 @@ async def test_with_patience_a_case_is_cut_twice_before_it_is_called_hanging():
 
 async def test_what_the_time_did_not_suffice_for_stays_unknown():
     suite = Suite(**{f"c{number}": "slow" for number in range(5)})
-    measurement: Any = Measurement(context=suite, is_patient=True)  # type: ignore[arg-type]
+    measurement = timed(suite, is_patient=True)
     await measurement.run(("all",), seconds=9.0)
     assert (list(measurement.results), measurement.unknown) == (["c0", "c1"], ("c2", "c3", "c4"))
     await measurement.go_on(60.0)
@@ -114,18 +103,18 @@ async def test_what_the_time_did_not_suffice_for_stays_unknown():
 
 async def test_cases_are_left_out_by_collecting_first():
     suite = Suite(a="pass", b="pass")
-    measurement: Any = Measurement(context=suite)  # type: ignore[arg-type]
+    measurement = timed(suite)
     await measurement.run(("all",), seconds=9.0, without={"a"})
     assert [(chosen, collect) for chosen, _limit, collect in suite.runs] == [(("a", "b"), True), (("b",), False)]
 
 
 async def test_a_hasty_run_leaves_slow_cases_for_later_and_ends_where_all_are_slow():
     suite = Suite(a="slow", b="pass", c="pass")
-    measurement: Any = Measurement(context=suite, is_patient=True)  # type: ignore[arg-type]
+    measurement = timed(suite, is_patient=True)
     await measurement.run(("all",), seconds=60.0, most_each=1.0)
     assert (list(measurement.results), measurement.unknown) == (["b", "c"], ("a",))
     slow = Suite(**{f"c{number}": "slow" for number in range(5)})
-    measurement = Measurement(context=slow, is_patient=True)  # type: ignore[arg-type]
+    measurement = timed(slow, is_patient=True)
     await measurement.run(("all",), seconds=60.0, most_each=1.0)
     assert (slow.now, measurement.unknown) == (2.0, tuple(slow.cases))
     await measurement.go_on(60.0)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from greenloop.models import known_models
@@ -9,7 +11,7 @@ from greenloop.models import known_models
 def without_litellm(monkeypatch, tmp_path):
     """An installation without the extra `providers`."""
     caches = (known_models.table, known_models.providers, known_models._compatible)
-    monkeypatch.setattr(known_models, "find_spec", lambda _name: None)
+    monkeypatch.setitem(sys.modules, "litellm", None)
     monkeypatch.chdir(tmp_path)
     for cache in caches:
         cache.cache_clear()

@@ -33,8 +33,7 @@ def test_only_what_the_table_denies_is_refused(name, refuses_tools, refuses_effo
     assert known_models.refuses_effort(name) is refuses_effort
 
 
-def test_without_a_table_nothing_is_known(monkeypatch):
-    monkeypatch.setattr(known_models, "find_spec", lambda _name: None)
-    monkeypatch.setattr(known_models, "table", known_models.table.__wrapped__)
+@pytest.mark.usefixtures("without_litellm")
+def test_without_a_table_nothing_is_known():
     assert known_models.known_context("gpt-4o") == 0
     assert not known_models.refuses_tools("deepseek/deepseek-reasoner")

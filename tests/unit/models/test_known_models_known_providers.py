@@ -61,7 +61,6 @@ def test_keys_are_in_the_variables_that_litellm_reads(library, monkeypatch):
     assert compared > 30
 
 
-def test_where_litellm_cannot_be_read_those_that_need_it_are_not_known(monkeypatch, tmp_path):
-    monkeypatch.setattr(known_models, "package", lambda: tmp_path)
-    monkeypatch.setattr(known_models, "_compatible", known_models._compatible.__wrapped__)
-    assert known_models.providers.__wrapped__() == frozenset(known_models.DIRECT)
+@pytest.mark.usefixtures("without_litellm")
+def test_where_litellm_cannot_be_read_those_that_need_it_are_not_known():
+    assert known_models.providers() == frozenset(known_models.DIRECT)

@@ -75,16 +75,15 @@ def test_write_refuses_what_moved_on(tmp_path, now, expected, sentence):
         (errno.EIO, "error"),
     ],
 )
-def test_write_says_why_it_could_not(tmp_path, monkeypatch, number, sentence):
+def test_write_says_why_it_could_not(tmp_path, number, sentence):
     file = tmp_path / "m.py"
     file.write_bytes(b"old")
 
     def refuse(_descriptor):
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(os, "fsync", refuse)
     with pytest.raises(WorkspaceError, match=sentence):
-        write_atomically(file, b"new", b"old")
+        write_atomically(file, b"new", b"old", sync=refuse)
     assert file.read_bytes() == b"old"
     assert [file.name for file in tmp_path.iterdir()] == ["m.py"]
 

@@ -45,13 +45,13 @@ def test_a_member_that_stands_alone_is_a_workspace_of_its_own(tmp_path, readme):
 
 
 def test_without_a_mark_the_start_is_the_root(tmp_path, monkeypatch):
-    monkeypatch.setattr(Path, "home", lambda: Path("/nonexistent"))
+    monkeypatch.setenv("HOME", "/nonexistent")
     write_files(tmp_path, {"a/m.py": ""})
     assert workspace.find_root(tmp_path / "a") == tmp_path / "a"
 
 
 def test_home_and_top_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
     write_files(tmp_path, {".git/HEAD": "", "project/m.py": ""})
     with pytest.raises(UsageError, match="too broad"):
         workspace.find_root(tmp_path)

@@ -49,26 +49,26 @@ class Fragment:
 
 
 @lru_cache(maxsize=16)  # reading, checking and composing a candidate parse the same few modules
-def parse_module(text: str) -> ast.Module | SyntaxError:
+def parse_module(text: str, parse: Callable[[str], ast.Module] = ast.parse) -> ast.Module | SyntaxError:
     """The syntax tree of a module, or the error: whatever the parser raises is returned.
 
     Trees are shared: callers must not change them.
     """
     try:
-        return parse_module_strictly(text)
+        return parse_module_strictly(text, parse)
     except UNPARSABLE as error:
         return _as_syntax_error(error)
 
 
-def parse_module_strictly(text: str) -> ast.Module:
+def parse_module_strictly(text: str, parse: Callable[[str], ast.Module] = ast.parse) -> ast.Module:
     """As `ast.parse`, and raises `UNPARSABLE` as that does; the tree is the caller's own."""
-    return _undisturbed(lambda: ast.parse(text))
+    return _undisturbed(lambda: parse(text))
 
 
-def compile_error(text: str) -> SyntaxError | None:
+def compile_error(text: str, compiler: Callable[..., object] = compile) -> SyntaxError | None:
     """The error that keeps a module from compiling, also where the parser misses it (`return` outside a function)."""
     try:
-        _undisturbed(lambda: compile(text, "<candidate>", "exec", dont_inherit=True))
+        _undisturbed(lambda: compiler(text, "<candidate>", "exec", dont_inherit=True))
     except UNPARSABLE as error:
         return _as_syntax_error(error)
     return None

@@ -6,7 +6,7 @@ import ast
 import builtins
 import re
 import symtable
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from greenloop.core.python.ast_source import (
     DEFINITIONS,
@@ -104,27 +104,27 @@ def defined_names(text: str) -> set[str]:
     return {name for node in statements_of(text) for name in bound_names(node)}
 
 
-def free_names(text: str) -> set[str]:
+def free_names(text: str, make_table: Callable[..., symtable.SymbolTable] = symtable.symtable) -> set[str]:
     """Names that code takes from its module, an enclosing scope or the builtins."""
     fragment = parse_fragment(text)
     if isinstance(fragment, SyntaxError):
         return set()
     try:
-        table = symtable.symtable("\n".join(fragment.lines), "<candidate>", "exec")
+        table = make_table("\n".join(fragment.lines), "<candidate>", "exec")
     except UNPARSABLE:
         return set()
     names = {name for name, _table in _global_references(table)}
     return names | _names_in_text_annotations(fragment)
 
 
-def undefined_names(text: str) -> dict[str, int]:
+def undefined_names(text: str, make_table: Callable[..., symtable.SymbolTable] = symtable.symtable) -> dict[str, int]:
     """Names that a module uses but never binds, each with its first line. Empty where this is not certain."""
     text = with_plain_ends(text)
     module = parse_module(text)
     if isinstance(module, SyntaxError) or _DYNAMIC.search(text):
         return {}
     try:
-        table = symtable.symtable(text, "<candidate>", "exec")
+        table = make_table(text, "<candidate>", "exec")
     except UNPARSABLE:
         return {}
     bound = {item.get_name() for item in table.get_symbols() if _is_bound(item)}

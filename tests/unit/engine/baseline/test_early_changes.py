@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from greenloop.engine.baseline import early_changes
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Spec
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.engine.baseline.early_changes import EARLY, EarlyChanges
 from greenloop_sandbox import Limits
 
@@ -18,19 +22,18 @@ from greenloop_sandbox import Limits
     [(0.0, []), (0.3, [EARLY]), (5.0, [EARLY]), (6.5, [])],
     ids=["did not run", "quick", "slow on a busy machine", "as long as the related tests"],
 )
-async def test_targets_that_end_before_the_related_tests_do(monkeypatch, seconds, told):
+async def test_targets_that_end_before_the_related_tests_do(seconds, told):
     async def nothing() -> None:
         pass
 
     async def open_session() -> Any:
         return SimpleNamespace(warm=nothing, close=nothing)
 
-    monkeypatch.setattr(early_changes, "mutants", lambda *_arguments: iter(()))
     statuses: list[str] = []
     early = EarlyChanges(open_session=open_session, encode=lambda _texts: {}, report_status=statuses.append)
     baseline: Any = SimpleNamespace(
-        attempt=SimpleNamespace(verdict=SimpleNamespace(seconds=seconds)),
-        problem=SimpleNamespace(spec=None, suspects=()),
+        attempt=Attempt(number=0, verdict=Verdict(status=Status.FAILED, seconds=seconds)),
+        problem=Problem(root=Path("/w"), spec=Spec(), regions=(), originals={}, files={}),
         outcomes={},
         limits=Limits(),
     )

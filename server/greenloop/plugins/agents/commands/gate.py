@@ -16,8 +16,9 @@ import os
 import select
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from greenloop.api.settings import state_folder
 from greenloop.api.verification import Verification
@@ -39,11 +40,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def answer(arguments: argparse.Namespace, verify: Callable[..., Verification]) -> int | None:
+def answer(
+    arguments: argparse.Namespace, verify: Callable[..., Verification], hook: dict[str, Any] | None = None
+) -> int | None:
     """Verifies and answers as a hook; None where this was not asked for."""
     if not arguments.gate:
         return None
-    hook, root = read_hook(), options.locate(arguments.root, None, cwd=Path.cwd())[0]
+    hook = read_hook(sys.stdin) if hook is None else hook
+    root = options.locate(arguments.root, None, cwd=Path.cwd())[0]
     notes = read_notes(root)
     if hook and not arguments.allow_test_change:
         arguments.allow_test_change, arguments.because = notes.get("allow", []), notes.get("because", "")
@@ -62,14 +66,15 @@ def answer(arguments: argparse.Namespace, verify: Callable[..., Verification]) -
     return answer_hook(hook, root, text, blocks=blocks, as_json=arguments.json)
 
 
-def read_hook() -> dict[str, Any]:
-    """The object that a client gives its hook; empty where greenloop was started by hand."""
-    return _read_object(_read_input)
+def read_hook(stream: TextIO | None) -> dict[str, Any]:
+    """The object that a client gives its hook on its input; empty where greenloop was started by hand."""
+    return _read_object(partial(_read_input, stream))
 
 
-def _read_input() -> bytes:
-    is_mute = sys.stdin is None or sys.stdin.isatty() or not select.select([sys.stdin], [], [], WAITING)[0]
-    return b"" if is_mute else os.read(sys.stdin.fileno(), 1 << 20)
+def _read_input(stream: TextIO | None) -> bytes:
+    if stream is None or stream.isatty() or not select.select([stream], [], [], WAITING)[0]:
+        return b""
+    return os.read(stream.fileno(), 1 << 20)
 
 
 def read_notes(root: Path) -> dict[str, Any]:

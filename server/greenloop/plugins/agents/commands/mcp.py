@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
         from greenloop.plugins.agents.mcp import server  # noqa: PLC0415 - an optional library that no other command needs
         from greenloop.plugins.agents.service import Service  # noqa: PLC0415
     except ModuleNotFoundError as error:
-        if error.name not in {"mcp", "mcp_types", "uvicorn"}:
+        if (error.name or "").partition(".")[0] not in {"mcp", "mcp_types", "uvicorn"}:
             raise
         raise CannotVerifyError(
             "The library for the Model Context Protocol (mcp) is not installed.",

@@ -12,6 +12,7 @@ import shlex
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from typing import Any, TextIO
 
 import pytest
@@ -21,10 +22,29 @@ from greenloop.plugins.pipelines.pytest_plugin import ALL, ASK
 _QUESTION = "greenloop: refine {}? [y]es, [n]o, [a]ll, [q]uit: "
 
 
+def _can_ask() -> bool:
+    return bool(sys.__stdin__ and sys.__stdin__.isatty() and sys.__stderr__ and sys.__stderr__.isatty())
+
+
+def _ask(question: str, out: TextIO) -> str:
+    """The first letter of the answer; the end of the input is `q`, anything unknown `n`."""
+    print(question, end="", file=out, flush=True)
+    line = sys.__stdin__.readline() if sys.__stdin__ else ""
+    letter = line.strip()[:1].lower() if line else "q"
+    return letter if letter in {"y", "a", "q"} else "n"
+
+
 class SessionRecorder:
     """The plugin of a session that asked for it."""
 
-    def __init__(self, config: pytest.Config) -> None:
+    def __init__(
+        self,
+        config: pytest.Config,
+        run: Callable[..., object] = subprocess.run,
+        can_ask: Callable[[], bool] = _can_ask,
+        ask: Callable[[str, TextIO], str] = _ask,
+    ) -> None:
+        self._start, self._can_ask, self._ask = run, can_ask, ask
         self._root = str(config.rootpath)
         self._environ = dict(os.environ)  # before a test may change it
         self._grouped = getattr(config.option, "dist", "") == "loadgroup"
@@ -77,14 +97,14 @@ class SessionRecorder:
 
     def _refine(self, out: TextIO, mode: str, seconds: float) -> None:
         failing = [case for case, phases in self._phases.items() if any(each["outcome"] == "failed" for each in phases)]
-        if mode == ASK and failing and not _can_ask():
+        if mode == ASK and failing and not self._can_ask():
             print("greenloop: no interactive terminal. To fix the failing tests, run:", file=out)
             for case in failing:
                 print(f"  greenloop fix {shlex.quote(case)}", file=out)
             return
         deadline = time.monotonic() + seconds
         for number, case in enumerate(failing):
-            answer = "y" if mode == ALL else _ask(_QUESTION.format(case), out)
+            answer = "y" if mode == ALL else self._ask(_QUESTION.format(case), out)
             if answer == "q":
                 return
             if answer == "a":
@@ -104,16 +124,4 @@ class SessionRecorder:
     def _run(self, module: str, *words: str, input: str | None = None) -> None:  # noqa: A002 - as subprocess calls it
         # -P: a module beside the tests must not be imported in place of greenloop's.
         command = [sys.executable, "-P", "-m", module, *words]
-        subprocess.run(command, cwd=self._root, env=self._environ, input=input, text=True, check=False)
-
-
-def _can_ask() -> bool:
-    return bool(sys.__stdin__ and sys.__stdin__.isatty() and sys.__stderr__ and sys.__stderr__.isatty())
-
-
-def _ask(question: str, out: TextIO) -> str:
-    """The first letter of the answer; the end of the input is `q`, anything unknown `n`."""
-    print(question, end="", file=out, flush=True)
-    line = sys.__stdin__.readline() if sys.__stdin__ else ""
-    letter = line.strip()[:1].lower() if line else "q"
-    return letter if letter in {"y", "a", "q"} else "n"
+        self._start(command, cwd=self._root, env=self._environ, input=input, text=True, check=False)

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import json
 
 import pytest
 
+from greenloop.cli.commands import verify as command
 from greenloop.cli.main import main
 from greenloop.core.errors import CannotVerifyError
 from greenloop.engine.verify.report import Verification
 from greenloop.plugins.agents.commands import gate
 from greenloop.project.revisions.judging import JudgingChange
+
+
+def answer(verify, hook, *words):
+    """The exit code of `greenloop verify --gate WORDS` as a hook that a client gives this object."""
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    return gate.answer(parser.parse_args(["--gate", *words]), verify, hook)
 
 
 class Terminal(io.StringIO):
@@ -29,21 +38,19 @@ class Terminal(io.StringIO):
     ],
     ids=["verified", "not verified", "told before", "cannot verify"],
 )
-def test_a_hook_decides_once_a_turn(project, monkeypatch, capsys, result, repeated, code, decision):
-    async def verify(request, *, settings):
-        assert request.quick
+def test_a_hook_decides_once_a_turn(project, capsys, result, repeated, code, decision):
+    def verify(_arguments, cwd, *, quick):
+        assert (cwd, quick) == (project, True)
         if isinstance(result, Exception):
             raise result
         return result
 
-    monkeypatch.setattr("greenloop.cli.commands.verify.verify", verify)
     hook = {"session_id": "s", "stop_hook_active": repeated}
-    monkeypatch.setattr("greenloop.plugins.agents.commands.gate.read_hook", lambda: hook)
-    assert main(["verify", "--gate"]) == code
+    assert answer(verify, hook) == code
     out, err = capsys.readouterr()
     assert out == ""
     assert bool(err) is (code != 0)
-    assert main(["verify", "--gate", "--json"]) == 0
+    assert answer(verify, hook, "--json") == 0
     said = json.loads(capsys.readouterr().out)
     assert set(said) == {*decision, *(["reason"] if "decision" in decision else [])}
 
@@ -57,13 +64,11 @@ def test_a_hook_decides_once_a_turn(project, monkeypatch, capsys, result, repeat
         ("{", {}),
     ],
 )
-def test_the_clients_object_is_read(tmp_path, monkeypatch, text, hook):
+def test_the_clients_object_is_read(tmp_path, text, hook):
     (tmp_path / "stdin").write_text(text)
     with (tmp_path / "stdin").open() as stream:
-        monkeypatch.setattr("sys.stdin", stream)
-        assert gate.read_hook() == hook
-    monkeypatch.setattr("sys.stdin", Terminal())
-    assert gate.read_hook() == {}
+        assert gate.read_hook(stream) == hook
+    assert gate.read_hook(Terminal()) == {}
 
 
 def answers(root, capsys, hook, text="greenloop verify: not verified.", **options):
@@ -93,22 +98,16 @@ def test_an_honest_stop_ends_one_turn_and_the_user_is_told_why(project, capsys):
     assert answers(project, capsys, claude)["decision"] == "block"
 
 
-def test_an_allowed_change_is_noted_for_the_next_hook_that_tells_the_user(project, monkeypatch, capsys):
-    async def verify(request, *, settings):
-        changes = (JudgingChange(path="test_m.py", change="edits", role="a test file", allowed=bool(request.allow)),)
-        return Verification(
-            verified=bool(request.allow), reason="No.", judging_changes=changes, because=request.because
-        )
+def test_an_allowed_change_is_noted_for_the_next_hook_that_tells_the_user(project, capsys):
+    def verify(arguments, _cwd, *, quick):
+        allowed = bool(arguments.allow_test_change)
+        changes = (JudgingChange(path="test_m.py", change="edits", role="a test file", allowed=allowed),)
+        return Verification(verified=allowed, reason="No.", judging_changes=changes, because=arguments.because or "")
 
-    monkeypatch.setattr("greenloop.cli.commands.verify.verify", verify)
-    hook = {"session_id": "s", "stop_hook_active": False}
-    monkeypatch.setattr("greenloop.plugins.agents.commands.gate.read_hook", lambda: hook)
-    assert main(["verify", "--gate"]) == 2
-    hook.clear()
-    assert main(["verify", "--gate", "--allow-test-change", "test_m.py", "--because", "the user said 2"]) == 0
-    hook["session_id"] = "s"
+    assert answer(verify, {"session_id": "s", "stop_hook_active": False}) == 2
+    assert answer(verify, {}, "--allow-test-change", "test_m.py", "--because", "the user said 2") == 0
     capsys.readouterr()
-    assert main(["verify", "--gate", "--json"]) == 0
+    assert answer(verify, {"session_id": "s"}, "--json") == 0
     said = json.loads(capsys.readouterr().out)["systemMessage"]
     assert said == "greenloop verify: verified, with test_m.py as changed. The reason: the user said 2"
-    assert main(["verify", "--gate"]) == 2  # it held for that turn
+    assert answer(verify, {"session_id": "s"}) == 2  # it held for that turn

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 import tomllib
 from pathlib import Path
 
@@ -14,13 +16,15 @@ from greenloop.plugins.setup.commands.setup import ONE_MACHINE
 from greenloop.plugins.setup.editors import AGENTS, EDITORS, GATES
 
 ALL = {**EDITORS, **AGENTS}
+OWN = str(Path(sys.executable).parent)  # of the virtual environment that runs the tests
 WRITABLE = [name for name, editor in ALL.items() if editor.file]
 AGENTS_PAGE = (Path(__file__).parents[5] / "docs" / "agents.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(autouse=True)
-def command(project, monkeypatch):
-    monkeypatch.setattr("greenloop.plugins.setup.commands.setup.command", lambda verb: ["greenloop", verb])
+def command(project, tmp_path, monkeypatch):
+    """A `greenloop` that everybody finds."""
+    monkeypatch.setenv("PATH", str(script(tmp_path / "programs").parent), prepend=os.pathsep)
     return project
 
 
@@ -114,16 +118,16 @@ def test_a_file_that_was_written_starts_the_server(name):
 
 
 @pytest.mark.parametrize(
-    ("program", "words", "is_said"),
+    ("folder", "words", "is_said"),
     [
-        ("/venv/bin/greenloop", ["claude"], True),
-        ("/venv/bin/greenloop", ["claude", "--gate", "--write", "--yes"], True),
-        ("greenloop", ["claude", "--write", "--yes"], False),
-        ("/venv/bin/greenloop", ["codex"], False),  # a file in the home folder
+        (OWN, ["claude"], True),
+        (OWN, ["claude", "--gate", "--write", "--yes"], True),
+        ("", ["claude", "--write", "--yes"], False),
+        (OWN, ["codex"], False),  # a file in the home folder
     ],
 )
-def test_a_file_that_a_team_may_share_and_that_names_this_machine_says_so(monkeypatch, capsys, program, words, is_said):
-    monkeypatch.setattr("greenloop.plugins.setup.commands.setup.command", lambda verb: [program, verb])
+def test_a_file_that_a_team_may_share_and_that_names_this_machine_says_so(monkeypatch, capsys, folder, words, is_said):
+    monkeypatch.setenv("PATH", folder or os.environ["PATH"])
     assert main(["setup", *words]) == 0
     assert (ONE_MACHINE in capsys.readouterr().err) is is_said
 
@@ -218,12 +222,9 @@ def test_a_script_that_everybody_finds_is_named_by_its_bare_name(tmp_path, monke
     assert editors.command() == ["greenloop", "serve"]
 
 
-def test_a_script_of_an_active_virtual_environment_is_named_by_its_path(tmp_path, monkeypatch):
-    path = script(tmp_path / "venv" / "bin")
-    monkeypatch.setenv("PATH", str(path.parent))
-    monkeypatch.setattr("sys.prefix", str(tmp_path / "venv"))
-    monkeypatch.setattr("sys.base_prefix", "/usr")
-    assert editors.command() == [str(path), "serve"]
+def test_a_script_of_an_active_virtual_environment_is_named_by_its_path(monkeypatch):
+    monkeypatch.setenv("PATH", OWN)
+    assert editors.command() == [f"{OWN}/greenloop", "serve"]
 
 
 def test_without_a_script_the_interpreter_starts_it(monkeypatch, tmp_path):
