@@ -263,34 +263,37 @@ async def test_an_editor_that_cannot_ask_is_shown_nothing_and_keeps_the_result(e
 
 
 def test_a_page_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypatch):
-    monkeypatch.setattr(pages, "state_folder", lambda: tmp_path)
-    pages._write_file("a.md", "whole")
-
-    def full(*_arguments):
-        raise OSError("No space left on device")
-
-    monkeypatch.setattr(Path, "replace", full)
-    with pytest.raises(OSError, match="No space"):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    folder = pages._write_file("b.md", "whole").parent
+    (folder / "a.md").mkdir()  # which no file can replace
+    with pytest.raises(OSError, match="directory"):
         pages._write_file("a.md", "half")
-    assert [(file.name, file.read_text()) for file in (tmp_path / "reports").iterdir()] == [("a.md", "whole")]
+    assert sorted(file.name for file in folder.iterdir()) == ["a.md", "b.md"]
 
 
-async def test_a_page_of_long_files_holds_up_nobody(monkeypatch):
-    made = []
-    monkeypatch.setattr(pages, "attempts_page", lambda _runs: str(made.append(threading.current_thread())))
-    await pages.Pages(SimpleNamespace(client=None, documents=None)).attempts([])
-    assert made != [threading.main_thread()]
+class Readers(list):
+    """No runs, and the threads that read them."""
+
+    def __iter__(self):
+        self.threads = [*getattr(self, "threads", []), threading.current_thread()]
+        return super().__iter__()
+
+
+async def test_a_page_of_long_files_holds_up_nobody():
+    runs = Readers()
+    await pages.Pages(SimpleNamespace(client=None, documents=None)).attempts(runs)
+    assert runs.threads[0] is not threading.main_thread()
 
 
 def test_a_hover_compares_long_files_once(tmp_path, monkeypatch):
     inside = InProcessServer(tmp_path, FILES, EVERYTHING, monkeypatch)
     inside.run(phase=Phase.OVER, outcome=outcome(solved=False))
-    compared, unified = [], hover_text.unified_diff
-    monkeypatch.setattr(hover_text, "unified_diff", lambda *texts: compared.append(texts) or unified(*texts))
     first = inside.hover("test_m.py", 3)
     assert "return x * 2" in first
+    (run,) = hover_text._DIFFS.keys() & {*inside.server.parts.runs.all}
+    known = {**hover_text._DIFFS[run]}
     assert inside.hover("test_m.py", 3) == first
-    assert len(compared) == 1
+    assert [*map(id, hover_text._DIFFS[run].values())] == [*map(id, known.values())]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from greenloop.lsp.connection.convert import (
     text_edits,
     workspace_edit,
 )
-from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.documents.open_documents import ChangeSignal, Documents
 
 ENCODINGS = [lsp.PositionEncodingKind.Utf8, lsp.PositionEncodingKind.Utf16, lsp.PositionEncodingKind.Utf32]
 PIECES = ["a", "é", "😋", "\t", "\x0c", "\u2028", "\x1c", "x = 1", "", "\n", "\r\n", "\r", "\n\n"]
@@ -155,8 +155,9 @@ def test_a_null_is_not_a_setting():
 class Clock:
     """Time that passes only while somebody sleeps; `typing` happens at its moments."""
 
-    def __init__(self, documents, *typing):
-        self.now, self.documents, self.typing = 100.0, documents, [100.0 + each for each in typing]
+    def __init__(self, *typing):
+        self.now, self.typing = 100.0, [100.0 + each for each in typing]
+        self.documents = ChangeSignal(self.monotonic, self.sleep)
 
     def monotonic(self):
         return self.now
@@ -178,13 +179,10 @@ class Clock:
         ([each / 4 for each in range(99)], False, None),
     ],
 )
-async def test_a_pause_in_the_typing_is_waited_for(monkeypatch, typing, quiet, at):
-    documents = opened("x\n")
-    clock = Clock(documents, *typing)
-    monkeypatch.setattr("greenloop.lsp.documents.open_documents.time", clock)
-    monkeypatch.setattr("greenloop.lsp.documents.open_documents.asyncio.sleep", clock.sleep)
+async def test_a_pause_in_the_typing_is_waited_for(typing, quiet, at):
+    clock = Clock(*typing)
     if typing:
         await clock.sleep(0.0)
-    assert await documents.wait_for_quiet(0.3, 5.0) is quiet
+    assert await clock.documents.wait_for_quiet(0.3, 5.0) is quiet
     if at is not None:
         assert clock.now - 100.0 == pytest.approx(at)

@@ -1,10 +1,12 @@
 """Code lenses: where they stand, what they do in each state, when the editor is asked to look again; results in hovers."""
 
 import asyncio
+from types import SimpleNamespace
 
 import pytest
 
 from greenloop.core.records.outcome import Verified
+from greenloop.lsp.connection.client import Capabilities
 from greenloop.lsp.features.code_lens import LensRefresher
 from greenloop.lsp.state.results import Result
 from greenloop.lsp.state.run import Phase
@@ -241,19 +243,18 @@ async def test_no_refresh_for_who_cannot_or_never_asked_for_lenses(editor, capab
     assert not editor.got("workspace/codeLens/refresh")
 
 
-async def test_many_changes_are_one_request_and_one_that_is_not_answered_holds_up_nothing(inside, monkeypatch):
+async def test_many_changes_are_one_request_and_one_that_is_not_answered_holds_up_nothing(inside):
     """At most one is under way; what changes meanwhile is told by the next."""
     asked, answered = asyncio.Event(), asyncio.Event()
     count = []
 
-    async def refresh(_params):
+    async def refresh():
         count.append(1)
         asked.set()
         await answered.wait()
 
-    monkeypatch.setattr("greenloop.lsp.features.code_lens.INTERVAL", 0)
-    monkeypatch.setattr(inside.server, "workspace_code_lens_refresh_async", refresh)
-    refresher = LensRefresher(inside.server.parts.editor)
+    client = SimpleNamespace(capabilities=Capabilities(refresh_lenses=True), refresh_lenses=refresh)
+    refresher = LensRefresher(SimpleNamespace(client=client, tasks=inside.server.parts.tasks), interval=0)
     refresher.schedule()
     refresher.were_requested = True
     for _ in range(20):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import subprocess
 
@@ -26,7 +25,6 @@ def work(tmp_path, monkeypatch, bare_python):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("GREENLOOP_SANDBOX_KIND", "bubblewrap")
     monkeypatch.setenv("GREENLOOP_INTERPRETER", str(bare_python))
-    monkeypatch.setattr("sys.stdin", io.StringIO())
     return root
 
 

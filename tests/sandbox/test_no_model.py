@@ -29,10 +29,7 @@ def play(tmp_path, monkeypatch, lay):
     for name in ("STATE", "CONFIG", "CACHE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
 
-    async def nothing(settings):
-        return settings.model
-
-    monkeypatch.setattr("greenloop.models.roles.choose", nothing)
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:1")
     root = lay(tmp_path / "w", {"m.py": AGE, "s.py": STUB, "test_m.py": TESTS})
 
     async def run(target, earlier=None, **keys):

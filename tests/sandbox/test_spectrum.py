@@ -23,12 +23,12 @@ TESTS = (
 
 
 @pytest.fixture
-def measured(tmp_path, lay):
+def measured(tmp_path, lay, bare_python):
     """`measured(module, tests)`: (the baseline, the runs that it took)."""
 
     async def run(module: str, tests: str, *, target: str = "test_m.py::test_f", seconds: float = 10.0):
         root = lay(tmp_path / "w", {"m.py": module, "test_m.py": tests})
-        found = settings.Settings()
+        found = settings.Settings(interpreter=str(bare_python))
         place = SandboxSpec(
             root=root, environment=interpreters.find_environment(root, found), limits=Limits(seconds=seconds)
         )
@@ -61,12 +61,6 @@ class Counting:
 
     def __getattr__(self, name):
         return getattr(self._session, name)
-
-
-@pytest.fixture(autouse=True)
-def _interpreter(bare_python, monkeypatch) -> None:
-    plain = settings.Settings
-    monkeypatch.setattr(settings, "Settings", lambda **keys: plain(interpreter=str(bare_python), **keys))
 
 
 @pytest.mark.story("the most suspicious line comes first")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -46,36 +45,39 @@ def test_a_longer_time_by_the_users_own_wish_is_never_cut():
     assert laid(300.0, seconds=300.0).later_limits(Execution(seconds=100.0)).seconds == 300.0
 
 
-async def measured(root: Path, files: dict[str, str], **values) -> tuple[Baseline, list[str]]:
-    for name, text in files.items():
-        (root / name).write_text(text)
-    found = settings.Settings(sandbox=settings.SandboxSettings(**values))
-    place = SandboxSpec(
-        root=root, environment=interpreters.find_environment(root, found), limits=Limits(seconds=values["seconds"])
-    )
-    session = await Bubblewrap().open(place)
-    said: list[str] = []
-    target = parse_target("test_m.py::test_f", root).target
-    assert target.kind is TargetKind.TEST
-    snapshot = Snapshot(root=root, buffers={})
-    try:
-        table = BaselineContext(
-            target=target, snapshot=snapshot, session=session, place=place, settings=found, report_status=said.append
+@pytest.fixture
+def measured(bare_python: Path):
+    """`measured(root, files, **sandbox)`: the baseline, and the statuses."""
+
+    async def run(root: Path, files: dict[str, str], **values) -> tuple[Baseline, list[str]]:
+        for name, text in files.items():
+            (root / name).write_text(text)
+        found = settings.Settings(interpreter=str(bare_python), sandbox=settings.SandboxSettings(**values))
+        place = SandboxSpec(
+            root=root, environment=interpreters.find_environment(root, found), limits=Limits(seconds=values["seconds"])
         )
-        return await measure_baseline(table), said
-    finally:
-        await session.close()
+        session = await Bubblewrap().open(place)
+        said: list[str] = []
+        target = parse_target("test_m.py::test_f", root).target
+        assert target.kind is TargetKind.TEST
+        snapshot = Snapshot(root=root, buffers={})
+        try:
+            table = BaselineContext(
+                target=target,
+                snapshot=snapshot,
+                session=session,
+                place=place,
+                settings=found,
+                report_status=said.append,
+            )
+            return await measure_baseline(table), said
+        finally:
+            await session.close()
+
+    return run
 
 
-@pytest.fixture(autouse=True)
-def _interpreter(bare_python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settings, "Settings", lambda **keys: replace(Plain(**keys), interpreter=str(bare_python)))
-
-
-Plain = settings.Settings
-
-
-async def test_a_slow_test_is_run_once_more_with_the_longest_time(tmp_path):
+async def test_a_slow_test_is_run_once_more_with_the_longest_time(measured, tmp_path):
     known, said = await measured(tmp_path, {"m.py": CODE, "test_m.py": SLOW}, seconds=1.0, longest=20.0)
     assert not known.fault
     assert list(known.outcomes.values()) == ["failed"]
@@ -83,7 +85,7 @@ async def test_a_slow_test_is_run_once_more_with_the_longest_time(tmp_path):
     assert any("once more with 20 s" in text for text in said)
 
 
-async def test_an_endless_loop_of_the_code_is_told_at_once(tmp_path):
+async def test_an_endless_loop_of_the_code_is_told_at_once(measured, tmp_path):
     test = "from m import f\n\n\ndef test_f():\n    assert f() == 1\n"
     known, said = await measured(tmp_path, {"m.py": LOOP, "test_m.py": test}, seconds=1.0, longest=100.0)
     assert known.attempt.error_class == "Timeout"

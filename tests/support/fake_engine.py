@@ -87,7 +87,10 @@ def unsolved(reason: StopReason = StopReason.ATTEMPTS, **changes: Any) -> Outcom
 
 
 class FakeEngine:
-    """Stands where `greenloop.engine.refine` does its work; keeps a history as the real one does."""
+    """Stands where `greenloop.engine.refine` does its work; keeps a history as the real one does.
+
+    A test may replace its functions.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -100,6 +103,14 @@ class FakeEngine:
         self.settings: list[Any] = []
         self.reverified: list[dict[str, bytes]] = []
         self.hang_after: int | None = None
+
+    def late(self, name: str) -> Callable[..., Any]:
+        """Calls the function that has this name then."""
+
+        def call(*about: Any, **more: Any) -> Any:
+            return getattr(self, name)(*about, **more)
+
+        return call
 
     def events(self, attempts: Sequence[Attempt]) -> list[Event]:
         spec = Spec(cases=(Case(id=CASE, path="test_m.py", line=4),), selectors=(CASE,))
@@ -188,8 +199,8 @@ def project(tmp_path, monkeypatch):
 @pytest.fixture
 def fake(project, monkeypatch):
     made = FakeEngine(project)
-    monkeypatch.setattr(refine, "refine", made.refine)
-    monkeypatch.setattr(after_run, "reverify", made.reverify)
-    monkeypatch.setattr(testing, "list_failing_tests", made.list_failing_tests)
-    monkeypatch.setattr(testing, "find_others", made.find_others)
+    monkeypatch.setattr(refine, "refine", made.late("refine"))
+    monkeypatch.setattr(after_run, "reverify", made.late("reverify"))
+    monkeypatch.setattr(testing, "list_failing_tests", made.late("list_failing_tests"))
+    monkeypatch.setattr(testing, "find_others", made.late("find_others"))
     return made

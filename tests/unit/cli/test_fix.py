@@ -99,9 +99,7 @@ def test_flags_become_settings(fake, project):
 @pytest.mark.parametrize("words", [[], [CASE], ["--all"]])
 def test_a_model_that_cannot_be_asked_ends_everything_before_a_test_runs(fake, words, monkeypatch, capsys):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.setattr(
-        "greenloop.engine.testing.failing_tests.list_failing_tests", lambda *_arguments, **_more: pytest.fail("ran")
-    )
+    fake.list_failing_tests = lambda *_arguments, **_more: pytest.fail("ran")
     assert main(["fix", *words, "--model", "gpt-4o"]) == 3
     assert "There is no key for gpt-4o." in capsys.readouterr().err
     assert fake.requests == []
@@ -608,12 +606,9 @@ def modelless(fake, on_machine, monkeypatch):
             raise none.needed()
         return await real(request, settings=settings, **more)
 
-    async def nothing(_settings, _environ=None):
-        return ""
-
     on_machine(FixedMachine())
-    monkeypatch.setattr("greenloop.engine.refine.refine", refine)
-    monkeypatch.setattr("greenloop.models.default_model.choose", nothing)
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:1")
+    fake.refine = refine
     return fake
 
 
@@ -639,11 +634,11 @@ def test_no_model_asks_once_and_goes_on(modelless, keyboard, monkeypatch, capsys
     assert "sk-never-shown" not in err
 
 
-def test_a_model_is_asked_for_once_and_the_other_targets_still_run(modelless, keyboard, monkeypatch, capsys):
+def test_a_model_is_asked_for_once_and_the_other_targets_still_run(modelless, keyboard, capsys):
     keyboard.lines.append("n")
     modelless.red = [CASE, "test_m.py::test_other"]
     modelless.result = unsolved(StopReason.MODEL, message=none.needed().advice)
-    monkeypatch.setattr("greenloop.engine.refine.refine", modelless.refine)
+    del modelless.refine  # its own: the result is that a model is needed
     assert main(["fix", "--all"]) == 3
     assert capsys.readouterr().out.count("That needs a model: ") == 2
     assert keyboard.reads == 1
@@ -656,7 +651,7 @@ def test_a_run_goes_on_with_the_model_that_the_user_names(modelless, keyboard, m
         requests.append((settings.model, request.earlier))
         return unsolved(StopReason.MODEL, run=7) if not settings.model else unsolved(StopReason.STALLED)
 
-    monkeypatch.setattr("greenloop.engine.refine.refine", refine)
+    modelless.refine = refine
     monkeypatch.setattr("greenloop.cli.fix_targets.read_unsolved_run", lambda number, _warn: f"run {number}")
     keyboard.lines.append("ollama/small")
     assert main(["fix", CASE]) == 1

@@ -106,7 +106,7 @@ def test_more_than_five_questions_are_refused_in_one_sentence(fake, capsys, numb
     assert fake.requests == []
 
 
-def test_ctrl_c_at_a_question_cancels_the_run(fake, keyboard, monkeypatch, capsys):
+def test_ctrl_c_at_a_question_cancels_the_run(fake, keyboard, capsys):
     """As every cancelled run: kept in the history, 130."""
     keyboard.lines.append(KeyboardInterrupt())
     inner = fake.refine
@@ -115,7 +115,7 @@ def test_ctrl_c_at_a_question_cancels_the_run(fake, keyboard, monkeypatch, capsy
         await user.choose(QUESTION, OPTIONS)
         return await inner(request, user=user, **more)
 
-    monkeypatch.setattr("greenloop.engine.refine.refine", asking)
+    fake.refine = asking
     assert main(["fix", CASE, "--ask", "1"]) == 130
     assert "Traceback" not in capsys.readouterr().err
     assert not fake.requests

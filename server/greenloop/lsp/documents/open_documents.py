@@ -7,7 +7,7 @@ import logging
 import math
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,13 +27,16 @@ from greenloop.lsp.documents.text_document import Document
 class ChangeSignal:
     """Wakes its waiters after each change."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    ) -> None:
+        self._clock, self._sleep = clock, sleep
         self._waiting: set[asyncio.Future[None]] = set()
         self._changed_at = -math.inf
 
     def notify_changed(self) -> None:
         """Wakes all waiters."""
-        self._changed_at = time.monotonic()
+        self._changed_at = self._clock()
         for future in self._waiting:
             if not future.done():
                 future.set_result(None)
@@ -57,11 +60,11 @@ class ChangeSignal:
 
     async def wait_for_quiet(self, seconds: float, patience: float) -> bool:
         """Waits until no document has changed for `seconds`; False after `patience` seconds without that."""
-        deadline = time.monotonic() + patience
-        while (remaining := self._changed_at + seconds - time.monotonic()) > 0:
-            if time.monotonic() + remaining > deadline:
+        deadline = self._clock() + patience
+        while (remaining := self._changed_at + seconds - self._clock()) > 0:
+            if self._clock() + remaining > deadline:
                 return False
-            await asyncio.sleep(remaining)
+            await self._sleep(remaining)
         return True
 
 

@@ -68,8 +68,8 @@ def register(server: LanguageServer, parts: Parts) -> None:
 class LensRefresher:
     """Requests a refresh of changed lenses: soon, not too often, and only if the editor ever requested lenses."""
 
-    def __init__(self, editor: Editor) -> None:
-        self._client, self._tasks = editor.client, editor.tasks
+    def __init__(self, editor: Editor, interval: float = INTERVAL) -> None:
+        self._client, self._tasks, self._interval = editor.client, editor.tasks, interval
         self._has_changed = False
         self._is_refreshing = False
         self.were_requested = False
@@ -86,7 +86,7 @@ class LensRefresher:
     async def _refresh(self) -> None:
         try:
             while self._has_changed:
-                await asyncio.sleep(INTERVAL)
+                await asyncio.sleep(self._interval)
                 self._has_changed = False
                 await self._client.refresh_lenses()
         finally:

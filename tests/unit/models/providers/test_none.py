@@ -14,13 +14,10 @@ from greenloop.models.providers import none
 from greenloop.project.settings import Settings
 
 
-async def _none_found(_settings):
-    return ""
-
-
 @pytest.mark.parametrize("settings", [Settings(), Settings(model="none"), Settings(model="none", model_kind="capable")])
-async def test_where_there_is_no_model_nothing_is_asked(settings, monkeypatch):
-    monkeypatch.setattr("greenloop.models.roles.choose", _none_found)
+async def test_where_there_is_no_model_nothing_is_asked(settings, tmp_path, monkeypatch):
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:1")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     models = roles.Models(settings=settings)
     await models.check()
     model = await models.model_for(Role.DRAFTER)

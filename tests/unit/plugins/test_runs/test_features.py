@@ -21,9 +21,8 @@ class Store:
         self.is_held_back = False
 
 
-def refine(monkeypatch, tmp_path, store, beside):
+def refine(tmp_path, store, beside):
     """The selectors that were started for a whole file of failing tests, while `beside` works in the same loop."""
-    monkeypatch.setattr(features.locations, "find_target", lambda *_arguments: None)
     commands, started, spawned = {}, [], []
 
     async def wait(_request):
@@ -35,7 +34,9 @@ def refine(monkeypatch, tmp_path, store, beside):
     parts = SimpleNamespace(
         editor=SimpleNamespace(
             client=SimpleNamespace(show_message=lambda _text: None),
-            documents=SimpleNamespace(uri_of=lambda _path: "file:///test_m.py"),
+            documents=SimpleNamespace(
+                uri_of=lambda _path: "file:///test_m.py", composite=lambda *_about: None, text=lambda _path: None
+            ),
             tasks=SimpleNamespace(spawn=spawned.append),
         ),
         store=store,
@@ -59,12 +60,12 @@ def refine(monkeypatch, tmp_path, store, beside):
     return started
 
 
-def test_each_failing_test_is_started_while_the_editor_is_served(monkeypatch, tmp_path):
+def test_each_failing_test_is_started_while_the_editor_is_served(tmp_path):
     store, looks = Store(), []
 
     def look(count):
         looks.append(count)
         assert not store.is_held_back
 
-    assert refine(monkeypatch, tmp_path, store, look) == SELECTORS
+    assert refine(tmp_path, store, look) == SELECTORS
     assert len(set(looks)) > 3

@@ -28,7 +28,7 @@ from greenloop.lsp.state.results import TestResults
 from greenloop.lsp.state.run import Phase
 from greenloop.lsp.tasks import Tasks
 from greenloop.plugins.test_runs.failing_tests import FailingTest, FailingTests
-from greenloop.plugins.test_runs.job_runner import BATCH
+from greenloop.plugins.test_runs.job_runner import BATCH, TRACED
 from greenloop.plugins.test_runs.requests import TestRequest
 from greenloop.plugins.test_runs.scheduler import QUIET, REST, SOON, TestScheduler
 from greenloop.project.settings import Settings
@@ -72,7 +72,7 @@ class Play:
         self.runs, self.hold, self.prepared, self.cancelled = [], False, 0, 0
         self.outcomes = {"test_m.py::test_a": "passed", "test_m.py::test_b": "failed", "test_n.py::test_c": "passed"}
         self.reach = {"test_m.py": "m.py", "test_n.py": "n.py"}
-        self.broken, self.left, self.problem = (), (), None
+        self.broken, self.left, self.problem, self.seconds = (), (), None, 0.1
         self.began, self.go = asyncio.Event(), asyncio.Event()
 
     async def prepare(self, root, settings, pool):
@@ -93,7 +93,7 @@ class Play:
         ran = [c for c in ran if c.split("::")[0] not in self.broken]
         return SuiteReport(
             results=tuple(
-                CaseResult(id=c, outcome=self.outcomes[c], failure=self.failure(c), seconds=0.1) for c in ran
+                CaseResult(id=c, outcome=self.outcomes[c], failure=self.failure(c), seconds=self.seconds) for c in ran
             ),
             places={c: CollectedCase(id=c, path=c.split("::")[0], line=1) for c in ran},
             errors=tuple(
@@ -108,7 +108,7 @@ class Play:
             else {},
             files=tuple(each for each in selectors if "::" not in each and each not in self.broken),
             left_out=self.left,
-            seconds=0.2,
+            seconds=2 * self.seconds,
         )
 
     def failure(self, case):
@@ -133,7 +133,7 @@ class House:
             shown_path=lambda path: path,
             composite=lambda _path, _root: None,
             documents_of=lambda path: [(path.name, 0)],
-            location=lambda path, where: SimpleNamespace(uri=path.name, range=where),
+            location=lambda path, where: lsp.Location(uri=path.name, range=where),
             get_text_document=lambda _uri: SimpleNamespace(version=0),
             position_codec=PositionCodec(),
         )
@@ -165,8 +165,7 @@ class House:
 
 
 @pytest.fixture
-async def house(tmp_path, monkeypatch):
-    monkeypatch.setattr("greenloop.plugins.test_runs.failing_tests.lsp.DiagnosticRelatedInformation", SimpleNamespace)
+async def house(tmp_path):
     (tmp_path / "m.py").write_text("def f():\n    raise ValueError('no')\n")
     (tmp_path / "n.py").write_text("def f():\n    pass\n")
     (tmp_path / "test_m.py").write_text("import m\n\n\ndef test_b():\n    m.f()\n")
@@ -255,8 +254,8 @@ async def test_what_was_traced_runs_alone_and_is_traced_again_after_a_rest(house
     assert house.play.runs[1:] == [(both, False, 10.0), (both, True, 10.0)]
 
 
-async def test_where_tests_take_long_a_trace_is_not_worth_a_second_run(house, monkeypatch):
-    monkeypatch.setattr("greenloop.plugins.test_runs.job_runner.TRACED", 0.1)
+async def test_where_tests_take_long_a_trace_is_not_worth_a_second_run(house):
+    house.play.seconds = TRACED
     house.save("test_m.py")
     await house.pauses.end(SOON)
     await house.idle()

@@ -7,7 +7,7 @@ import contextlib
 import logging
 import signal
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -67,6 +67,7 @@ class GreenloopAgent:
     roots: tuple[Path, ...] = ()
     overrides: Mapping[str, Any] = field(default_factory=dict)
     pool: SandboxPool = field(default_factory=SandboxPool)
+    make_turn: Callable[..., Turn] = Turn
     _client: Client | None = None
     _capabilities: ClientCapabilities | None = None
     _sessions: dict[str, AcpSession] = field(default_factory=dict)
@@ -114,7 +115,7 @@ class GreenloopAgent:
                 {"details": "The session still works on an earlier prompt. Cancel that first, or open another session."}
             )
         assert self._client is not None
-        turn = Turn(
+        turn = self.make_turn(
             service=session.service,
             root=session.root,
             session_id=session_id,

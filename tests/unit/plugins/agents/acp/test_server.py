@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import acp
 import pytest
 
-from greenloop.plugins.agents.acp import server
 from greenloop.plugins.agents.acp.server import GreenloopAgent
 
 
@@ -38,10 +37,9 @@ class FakeTurn:
 
 
 @pytest.fixture
-def agent(monkeypatch):
-    monkeypatch.setattr(server, "Turn", FakeTurn)
+def agent():
     FakeTurn.started, FakeTurn.error = [], None
-    agent = GreenloopAgent()
+    agent = GreenloopAgent(make_turn=FakeTurn)
     listener: Any = Listener()
     agent.on_connect(listener)
     agent.listener = listener  # type: ignore[attr-defined]

@@ -10,7 +10,6 @@ import jsonschema
 import pytest
 
 from fake_engine import CASE, fake, project, unsolved
-from greenloop.api import testing
 from greenloop.cli.commands import verify as command
 from greenloop.cli.main import main
 from greenloop.core.errors import CannotVerifyError
@@ -114,10 +113,10 @@ def test_paths_begin_at_the_top_of_the_repository(tmp_path):
     assert repository_prefix(tmp_path) == ""
 
 
-def test_a_search_that_is_cancelled_is_not_an_empty_report(fake, project, monkeypatch):
+def test_a_search_that_is_cancelled_is_not_an_empty_report(fake, project):
     async def cancelled(_root, _folder, **_more):
         raise asyncio.CancelledError
 
-    monkeypatch.setattr(testing, "list_failing_tests", cancelled)
+    fake.list_failing_tests = cancelled
     assert main(["fix", "--all", "--report", "junit=a.xml"]) == 130
     assert ET.parse(project / "a.xml").getroot()[0].get("failures") == "1"
