@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import re
+from collections.abc import Callable
 
 _COMMANDS = {
     **dict.fromkeys(("debian", "ubuntu"), "apt install"),
@@ -15,10 +16,10 @@ _COMMANDS = {
 _EVERY = ("apt install", "dnf install", "pacman -S", "apk add", "zypper install")
 
 
-def read_release() -> dict[str, str]:
+def read_release(read: Callable[[], dict[str, str]] = platform.freedesktop_os_release) -> dict[str, str]:
     """The fields of os-release (`ID`, `ID_LIKE`, `VERSION_ID` …); empty if the file cannot be read."""
     try:
-        return platform.freedesktop_os_release()
+        return read()
     except (OSError, ValueError):
         return {}
 

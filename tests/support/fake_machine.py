@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -9,6 +13,7 @@ import pytest
 from fixed_machine import FixedMachine
 from greenloop.core import registry
 from greenloop.core.errors import CannotVerifyError
+from greenloop.plugins.embedded import catalogue
 from greenloop_sandbox import Environment, Probe
 
 
@@ -26,7 +31,7 @@ class Wall:
 
 
 @pytest.fixture
-def machine(project, monkeypatch):
+def machine(project, monkeypatch, on_machine):
     """A machine with everything; a test takes away what it wants."""
     walls = {
         "bubblewrap": Probe(name="bubblewrap", ok=True, detail="0.11"),
@@ -37,9 +42,12 @@ def machine(project, monkeypatch):
     environment = Environment(
         executable=place / "python3", prefix=place, base=place, version=(3, 12), source=".venv", has_pytest=True
     )
-    weights = project / "weights.gguf"
-    weights.write_text("w")
-    state = {"walls": walls, "environment": environment, "ollama": [], "weights": weights, "hardware": FixedMachine()}
+    for model in catalogue.read_catalogue():
+        weights = catalogue.folder() / model.file
+        weights.touch()
+        os.truncate(weights, model.size)  # no byte of it is on the disk
+    state = {"walls": walls, "environment": environment, "ollama": [], "weights": catalogue.folder()}
+    on_machine(FixedMachine())
 
     class Part:
         def __init__(self, name: str) -> None:
@@ -48,8 +56,16 @@ def machine(project, monkeypatch):
         def create(self, _settings):
             return Wall(self.name, state["walls"][self.name])
 
-    async def ollama(_base):
-        return state["ollama"]
+    class Ollama(BaseHTTPRequestHandler):
+        def do_GET(self):
+            body = json.dumps({"models": [{"name": name} for name in state["ollama"]]}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_words):
+            """Nothing: what the command prints is tested."""
 
     def found(_root, _settings):
         if isinstance(state["environment"], Exception):
@@ -59,9 +75,10 @@ def machine(project, monkeypatch):
     monkeypatch.setattr(registry, "list_parts", lambda _part: list(state["walls"]))
     monkeypatch.setattr(registry, "load_part", lambda _part, name: Part(name))
     monkeypatch.setattr("greenloop.project.workspace.find_environment", found)
-    monkeypatch.setattr("greenloop.models.default_model.ollama_models", ollama)
-    monkeypatch.setattr("greenloop.plugins.embedded.weights.downloaded_file", lambda *_: state["weights"])
-    monkeypatch.setattr("greenloop.plugins.embedded.hardware.Machine", lambda: state["hardware"])
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
         monkeypatch.delenv(name, raising=False)
-    return state
+    with HTTPServer(("127.0.0.1", 0), Ollama) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv("OLLAMA_HOST", f"127.0.0.1:{server.server_port}")
+        yield state
+        server.shutdown()

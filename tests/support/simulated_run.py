@@ -67,6 +67,7 @@ class SimulatedRun:
         names = {f"fake/{letter}" for letter in "abcdefg"}
         self.problem = problem
         self.log: list[tuple[str, ChatRequest]] = []
+        self.texts: list[str] = []  # that were run, one an execution
         answers = [text if "\n" in text else make_answer(text) for text in answers]
         found, warnings = configuration.load(
             None, command_line={"model": "fake/a", "model.kind": "small", **told}, environ={}
@@ -100,6 +101,7 @@ class SimulatedRun:
         run = self.refine_run
 
         async def verify(files: Mapping[str, str]):
+            self.texts.append(files["m.py"])
             return judge_files(files)
 
         drafter = await run.calls.drafter()

@@ -76,7 +76,8 @@ def choose(binaries: tuple[str, ...] | None = None) -> Binary:
         raise CannotVerifyError("bubblewrap is not installed.", remedy=_install_remedy())
     working, problems = [], []
     for path in binaries:
-        result = _test(path, _modification_time(path))
+        modified = os.path.getmtime(path) if os.path.exists(path) else 0.0  # noqa: PTH110, PTH204 - no errors
+        result = _test(path, modified)
         if isinstance(result, Binary):
             working.append(result)
         else:
@@ -90,13 +91,6 @@ def choose(binaries: tuple[str, ...] | None = None) -> Binary:
 def _install_remedy(release: dict[str, str] | None = None) -> str:
     command = f"Install bubblewrap: {os_release.install_command('bubblewrap', release)}."
     return f"{command} Then: {_APPARMOR_REMEDY}" if os_release.restricts_namespaces(release) else command
-
-
-def _modification_time(path: str) -> float:
-    try:
-        return Path(path).stat().st_mtime
-    except OSError:
-        return 0.0
 
 
 @lru_cache(maxsize=16)

@@ -147,6 +147,7 @@ class Services:
 
     program: str
     services: Sequence[Service]
+    seconds: float = START_SECONDS
     _running: list[Running] = field(default_factory=list)
     _listening: list[asyncio.Server] = field(default_factory=list)
     _control: socket.socket | None = None
@@ -160,7 +161,7 @@ class Services:
         """Starts all. Raises `CannotVerifyError` where a server is not installed or does not come up."""
         try:
             for service in self.services:
-                self._running.append(await _start(self.program, service))
+                self._running.append(await _start(self.program, service, self.seconds))
             await asyncio.gather(*(each.wait_ready() for each in self._running))
         except BaseException:
             await asyncio.shield(self.end())
@@ -208,13 +209,13 @@ def find_program(server: Server) -> Path:
     return max(found, key=lambda path: [int(word) for word in re.findall(r"\d+", str(path))])
 
 
-async def _start(program: str, service: Service) -> Running:
+async def _start(program: str, service: Service, seconds: float) -> Running:
     if service.image:
         try:
-            async with asyncio.timeout(START_SECONDS):
+            async with asyncio.timeout(seconds):
                 process, holder, pid, server_pid = await start_container(service)
         except TimeoutError:
-            raise CannotVerifyError(f"{service.image} was not started within {START_SECONDS:.0f} s.") from None
+            raise CannotVerifyError(f"{service.image} was not started within {seconds:.0f} s.") from None
         return Running(service, process, asyncio.create_task(_read_errors(process)), holder, pid, server_pid)
     server = SERVERS[service.kind]
     found = find_program(server)

@@ -242,26 +242,27 @@ def _close_late_session(work: asyncio.Future[ContainerSession]) -> None:
         threading.Thread(target=work.result().end, daemon=True).start()
 
 
-def _find_socket() -> str:
+def _connect(path: str) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.settimeout(3)
+        probe.connect(path)
+
+
+def _find_socket(connect: Callable[[str], None] = _connect) -> str:
     """Returns the first socket that accepts a connection. Raises `CannotVerifyError` with the most useful reason."""
     problems: dict[str, OSError] = {}
     for path in _socket_paths():
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-            probe.settimeout(3)
-            try:
-                probe.connect(path)
-            except OSError as error:
-                problems[path] = error
-            else:
-                return path
+        try:
+            connect(path)
+        except OSError as error:
+            problems[path] = error
+        else:
+            return path
     for path, problem in problems.items():
         if problem.errno in (errno.EACCES, errno.EPERM):
             raise CannotVerifyError(f"No permission to connect to the engine at {path}.", remedy=GROUP_REMEDY)
-    if (
-        any(problem.errno != errno.ENOENT for problem in problems.values())
-        or shutil.which("dockerd")
-        or shutil.which("docker")
-    ):
+    is_there = any(problem.errno != errno.ENOENT for problem in problems.values())
+    if is_there or shutil.which("dockerd") or shutil.which("docker"):
         raise CannotVerifyError("Docker is installed, but its engine is not running.", remedy=START_REMEDY)
     install = os_release.install_command("docker", apt="docker.io", dnf="moby-engine")
     raise CannotVerifyError("Neither Docker nor podman is installed.", remedy=f"Install one: {install}, then start it.")

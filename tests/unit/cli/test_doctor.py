@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -55,7 +56,7 @@ def test_what_is_missing_is_3_with_the_remedy(machine, capsys, change, lacking, 
 
 
 def test_without_a_model_a_fix_can_do_what_needs_none(machine, capsys):
-    machine["weights"] = None
+    shutil.rmtree(machine["weights"])
     assert main(["doctor"]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "Fixes that need no model can run: one-token changes, imports, upgrades. For others: Run `" in out
@@ -64,7 +65,7 @@ def test_without_a_model_a_fix_can_do_what_needs_none(machine, capsys):
 
 
 def test_the_doctor_names_a_larger_model_that_fits(machine, capsys):
-    machine["weights"] = None
+    shutil.rmtree(machine["weights"])
     assert main(["doctor", "--json"]) == 0
     row = findings(capsys)["model", "local"]
     assert row["detail"] == (
@@ -78,7 +79,8 @@ def test_the_doctor_names_a_larger_model_that_fits(machine, capsys):
     ("weights", "remedy"), [(True, ""), (False, "greenloop model pull qwen2.5-coder-7b")], ids=["there", "absent"]
 )
 def test_the_embedded_model_that_is_named_is_the_one_that_counts(machine, capsys, weights, remedy):
-    machine["weights"] = machine["weights"] if weights else None
+    if not weights:
+        shutil.rmtree(machine["weights"])
     assert main(["doctor", "--model", "local/qwen2.5-coder-7b", "--json"]) == (0 if weights else 3)
     row = findings(capsys)["model", "local/qwen2.5-coder-7b"]
     assert (row["ok"], row["remedy"]) == (weights, remedy)
@@ -148,7 +150,7 @@ def test_a_server_of_ones_own_is_reached_or_not(machine, capsys, unused_tcp_port
 
 
 def test_keys_are_offered_by_name_and_do_not_count(machine, monkeypatch, capsys):
-    machine["weights"] = None
+    shutil.rmtree(machine["weights"])
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-never-shown")
     assert main(["doctor", "--json"]) == 0
     out = capsys.readouterr().out
@@ -237,7 +239,7 @@ def test_no_line_is_wider_than_the_terminal_and_no_path_is_broken(machine, promi
     promise(*[replace(KEPT, promise=f"promise {number}") for number in range(30)])
     machine["walls"]["bubblewrap"] = Probe(name="bubblewrap", ok=True, detail=LONG * 2)
     machine["walls"]["docker"] = Probe(name="docker", ok=False, detail="no engine", remedy=f"start it with {LONG}")
-    machine["weights"] = None
+    shutil.rmtree(machine["weights"])
     main(words)
     lines = capsys.readouterr().out.splitlines()
     assert all(len(line) <= width or line.strip().removeprefix("-> ") in LONG for line in lines)
@@ -274,7 +276,7 @@ def test_the_bare_word_is_the_doctor_and_what_to_do_next(machine, tmp_path, monk
     out = capsys.readouterr().out
     assert "greenloop fix" in out
     assert "greenloop setup helix --write" in out
-    machine["weights"] = None
+    shutil.rmtree(machine["weights"])
     assert main([]) == 0
     assert "greenloop model pull" in capsys.readouterr().out
 

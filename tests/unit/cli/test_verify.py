@@ -9,13 +9,15 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from greenloop.cli.commands import verify as command
+from fake_verification import answer
 from greenloop.cli.main import main
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.engine.verify.report import Tampering, Verification
 from greenloop.engine.verify.report_json import result_json
 from greenloop.plugins.pipelines.reports import junit
 from greenloop_sandbox import CaseResult, Failure
+
+__all__ = ["answer"]
 
 A, B, C = "tests/test_m.py::test_a[x<&>\x1b]", "tests/test_m.py::TestK::test_b", "tests/test_n.py::test_c"
 GOOD = Verification(
@@ -50,25 +52,6 @@ FAKED = Verification(reason=f"{C} was reported twice.", tampered=(Tampering(case
 ENDED = Verification(
     reason="It ended itself.", tampered=(Tampering(case="", reason="It ended itself."),), cases=GOOD.cases
 )
-
-
-@pytest.fixture
-def answer(project, monkeypatch):
-    """Makes the verification return or raise what it is given; what was asked for is in the list."""
-    asked = []
-
-    def set_(result):
-        async def verify(request, *, settings, report_status, report_left):
-            asked.append((request, settings))
-            report_status("running")
-            if isinstance(result, Exception):
-                raise result
-            return result
-
-        monkeypatch.setattr(command, "verify", verify)
-        return asked
-
-    return set_
 
 
 @pytest.mark.parametrize(("result", "code"), [(GOOD, 0), (RED, 1), (FAKED, 1), (ENDED, 1)])

@@ -64,13 +64,13 @@ def cached_functions(root):
     return [list(each) for each in sorted(found)]
 
 
-def leave_out_rewriting(root, profile):
+def leave_out_rewriting(root, profile, rewriting=rewrite):
     """Pauses this profile function while pytest rewrites the assertions of a file.
 
     A long file takes a million calls, which would be several times as slow if each of them were traced.
     """
-    original = getattr(rewrite, "_rewrite_test", None)
-    is_developed = rewrite.__file__.startswith(root + os.sep) and "-packages" not in rewrite.__file__
+    original = getattr(rewriting, "_rewrite_test", None)
+    is_developed = rewriting.__file__.startswith(root + os.sep) and "-packages" not in rewriting.__file__
     if original is None or is_developed:  # pytest itself is the project
         return
 
@@ -85,4 +85,4 @@ def leave_out_rewriting(root, profile):
             if is_traced:
                 sys.setprofile(profile)
 
-    rewrite._rewrite_test = untraced
+    rewriting._rewrite_test = untraced

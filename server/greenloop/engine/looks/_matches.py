@@ -54,7 +54,7 @@ def _texts(project: ProjectView, paths: Iterable[str], room: int = MOST_CHARACTE
         yield path, with_plain_ends(text)
 
 
-async def _find_by_expression(texts: Texts, expression: str) -> tuple[list[str], int]:
+async def _find_by_expression(texts: Texts, expression: str, seconds: float = SECONDS) -> tuple[list[str], int]:
     """As `find_lines`, in a process that ends with its time."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-I", "-S", _line_search.__file__),
@@ -63,7 +63,7 @@ async def _find_by_expression(texts: Texts, expression: str) -> tuple[list[str],
         stderr=asyncio.subprocess.DEVNULL,
     )
     try:
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(seconds):
             output, _errors = await process.communicate(json.dumps([expression, texts]).encode())
     except TimeoutError:
         raise LookError(f"/{expression}/ takes too long: search for a simpler one, or in fewer files.") from None

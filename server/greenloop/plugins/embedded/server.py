@@ -17,7 +17,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -246,7 +246,10 @@ def _environment() -> dict[str, str]:
 
 
 async def _wait_for_existing(
-    settings: Settings, model: EmbeddedModel, seconds: float = LOAD_SECONDS
+    settings: Settings,
+    model: EmbeddedModel,
+    seconds: float = LOAD_SECONDS,
+    end: Callable[[], Awaitable[object]] = stop,
 ) -> RunningServer | None:
     """Waits until the existing server has loaded; stops one that is not suitable or does not respond.
 
@@ -259,7 +262,7 @@ async def _wait_for_existing(
             return running
         is_others = running is not None and running.model != model.name and await _is_busy(running)
         if (running is not None and not is_others) or monotonic() > deadline:
-            await stop()
+            await end()
             return None
         # It is still loading, answering, or exiting: its lock tells which.
         await asyncio.sleep(lock.INTERVAL / 2)

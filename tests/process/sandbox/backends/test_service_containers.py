@@ -31,8 +31,8 @@ async def test_an_engine_that_never_starts_it_is_given_up_and_its_program_ends(t
     """The program that holds the container reads its input to the end."""
     script = f'case $1 in run) cat; echo ended >"{tmp_path}/ended" ;; inspect) echo 0 ;; esac\n'
     make_engine(tmp_path, monkeypatch, script)
-    monkeypatch.setattr(_services, "START_SECONDS", 0.5)
-    services = _services.Services(program="", services=[Service(kind="docker", port=6379, image="redis:7")])
+    images = [Service(kind="docker", port=6379, image="redis:7")]
+    services = _services.Services(program="", services=images, seconds=0.5)
     with pytest.raises(CannotVerifyError, match=r"^redis:7 was not started within"):
         await services.start()
     async with asyncio.timeout(10):

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
+
 import pytest
 
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.model import ToolCall
-from greenloop.engine.conversation import exchange
 from greenloop.engine.conversation.exchange import (
     ENOUGH,
     LONGEST_CALL,
     LONGEST_RESULT,
     MOST_IN_TURN,
     MOST_LOOKS,
+    MOST_SECONDS,
     Looking,
 )
+from greenloop.engine.looks._project import ProjectView
 from look_project import look_project
 
 
@@ -26,7 +30,7 @@ def look(tmp_path):
         tmp_path, {"m.py": "a = 1\n", "key.txt": "key = hunter2-hunter2\n", "wide.txt": wide}
     )
 
-    async def make(name="read", arguments='{"path": "m.py"}', of=None):
+    async def make(name="read", arguments='{"path": "m.py"}', of=None, project=project):
         of = of or Looking(mask=lambda text: text.replace("hunter2-hunter2", "[redacted]"), tokens=8000)
         return await of.look(ToolCall(id="c", name=name, arguments=arguments), project)
 
@@ -108,23 +112,19 @@ async def test_a_failing_look_counts_too(look):
         (PermissionError(13, "Permission denied"), "That cannot be read: Permission denied."),
     ],
 )
-async def test_what_breaks_is_a_result(look, monkeypatch, error, sentence):
-    def fail(*_about, **_more):
-        raise error
+async def test_what_breaks_is_a_result(look, error, sentence):
+    class Broken(ProjectView):
+        def text(self, *_about, **_more):
+            raise error
 
-    monkeypatch.setattr(type(look.project), "text", fail)
-    assert (await look()).result == sentence
+    assert (await look(project=Broken(**vars(look.project)))).result == sentence
 
 
-async def test_a_look_that_takes_too_long_is_ended(look, monkeypatch):
-    import asyncio
-
-    async def wait(_arguments, _project):
+async def test_a_look_that_takes_too_long_is_ended(look):
+    async def wait(_selectors, _inspection):
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(exchange.registry.load_part("looks", "read"), "look", wait)
-    monkeypatch.setattr(exchange, "MOST_SECONDS", 1.0)
-    of = Looking(mask=str, tokens=8000)
-    made = await look(of=of)
+    of = Looking(mask=str, tokens=8000, seconds=MOST_SECONDS - 0.5)  # that the looks before have taken
+    made = await look("run", '{"tests": ["m.py"]}', of=of, project=replace(look.project, run=wait))
     assert made.result == "It took too long, and was ended."
     assert of.is_over

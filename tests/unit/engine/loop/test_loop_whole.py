@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-import simulated_run
-from double_problem import PROBLEM, RIGHT, WRONG, judge_files
+from double_problem import PROBLEM, RIGHT, WRONG
 from greenloop.core.election import best_attempt
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.model import Usage
@@ -20,28 +19,19 @@ TIDY_BUT_WRONG = 'def double(x):\n    """Twice x."""\n    return x + 1\n'
 UNTIDY_BUT_RIGHT = "import string\n\n\ndef double(x):\n    l = x;  unused=[ ]\n    return (l+l)\n"
 
 
-@pytest.fixture
-def runs(monkeypatch, tmp_path):
-    """The texts that were run, one an execution."""
+@pytest.fixture(autouse=True)
+def _own_configuration(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    texts = []
-
-    def noted(files):
-        texts.append(files["m.py"])
-        return judge_files(files)
-
-    monkeypatch.setattr(simulated_run, "judge_files", noted)
-    return texts
 
 
 def fenced(text: str) -> str:
     return f"```python\n{text}```"
 
 
-async def test_the_second_question_holds_the_task_the_first_answer_and_its_error(runs):
+async def test_the_second_question_holds_the_task_the_first_answer_and_its_error():
     play = SimulatedRun([WRONG[0], RIGHT], preset="plain")
     outcome = await play.run()
-    assert (outcome.solved, len(play.log), len(runs)) == (True, 2, 3)  # the last run is the acceptance
+    assert (outcome.solved, len(play.log), len(play.texts)) == (True, 2, 3)  # the last run is the acceptance
     first, second = (request.messages for _name, request in play.log)
     assert second[0] == first[0]
     assert first[1].content.startswith(second[1].content)
@@ -49,19 +39,19 @@ async def test_the_second_question_holds_the_task_the_first_answer_and_its_error
     assert "assert 6 == 10" in second[3].content
 
 
-async def test_tests_come_first_and_tidiness_after_them(runs):
+async def test_tests_come_first_and_tidiness_after_them():
     play = SimulatedRun([fenced(TIDY_BUT_WRONG), fenced(UNTIDY_BUT_RIGHT), *WRONG[1:9]], preset="best-of-n")
     outcome = await play.run()
     assert (outcome.solved, outcome.best) == (True, 2)
 
 
-async def test_another_signature_is_refused_and_the_model_is_told(runs):
+async def test_another_signature_is_refused_and_the_model_is_told():
     play = SimulatedRun([fenced("def double(x, times):\n    return x * times\n"), RIGHT], preset="plain")
     outcome = await play.run()
     refused = outcome.attempts[1]
     assert refused.verdict.status is Status.REFUSED
     assert refused.finding.message in play.log[1][1].messages[-1].content
-    assert not any("times" in text for text in runs)
+    assert not any("times" in text for text in play.texts)
 
 
 def single_test(answers: list[str], *, slots: int, **settings: object) -> SimulatedRun:
@@ -74,7 +64,7 @@ def single_test(answers: list[str], *, slots: int, **settings: object) -> Simula
     return play
 
 
-async def test_a_model_with_one_slot_is_asked_for_one_answer_after_the_other(runs):
+async def test_a_model_with_one_slot_is_asked_for_one_answer_after_the_other():
     play = single_test([*WRONG[:2], RIGHT], slots=1)
     outcome = await play.run()
     assert (outcome.solved, len(play.log), play.models.opened["fake/a"].most) == (True, 3, 1)
@@ -83,7 +73,7 @@ async def test_a_model_with_one_slot_is_asked_for_one_answer_after_the_other(run
     assert (outcome.reason, len(play.log)) == (StopReason.STALLED, 5)
 
 
-async def test_a_model_with_room_is_asked_for_more_answers_in_rounds_that_grow(runs):
+async def test_a_model_with_room_is_asked_for_more_answers_in_rounds_that_grow():
     play = single_test([*WRONG, *[RIGHT] * 10], slots=16)
     outcome = await play.run()
     assert (outcome.solved, outcome.best, len(play.log)) == (True, 11, 1 + 4 + 5 + 10)
@@ -92,13 +82,13 @@ async def test_a_model_with_room_is_asked_for_more_answers_in_rounds_that_grow(r
     assert len({request.seed for request in samples}) == len(samples)
 
 
-async def test_a_model_that_repeats_itself_is_asked_no_more(runs):
+async def test_a_model_that_repeats_itself_is_asked_no_more():
     play = single_test([*WRONG[:3], *[WRONG[2]] * 20], slots=4)
     outcome = await play.run()
     assert (outcome.reason, len(play.log)) == (StopReason.STALLED, 1 + 4 + 4 + 4)
 
 
-async def test_the_limits_hold_for_wide_rounds(runs):
+async def test_the_limits_hold_for_wide_rounds():
     play = single_test([*WRONG, *[f"x + {number}" for number in range(20, 60)]], slots=16, attempts=12)
     outcome = await play.run()
     assert (outcome.reason, len(play.log)) == (StopReason.ATTEMPTS, 12)

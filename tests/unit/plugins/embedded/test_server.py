@@ -105,7 +105,7 @@ async def others(monkeypatch):
         return True
 
     monkeypatch.setattr(server, "_lock_holder", os.getpid)
-    monkeypatch.setattr(server, "stop", stop)
+    state["stop"] = stop
     yield state
     listener.close()
     if not state["stopped"]:
@@ -113,7 +113,9 @@ async def others(monkeypatch):
 
 
 async def test_a_server_with_another_model_ends_its_answer_before_it_is_replaced(others):
-    waiting = asyncio.create_task(server._wait_for_existing(Settings(), catalogue.find(catalogue.DEFAULT)))
+    waiting = asyncio.create_task(
+        server._wait_for_existing(Settings(), catalogue.find(catalogue.DEFAULT), end=others["stop"])
+    )
     await asyncio.sleep(4 * lock.INTERVAL)
     assert not others["stopped"]
     others["requests"] = 0.0
@@ -122,12 +124,15 @@ async def test_a_server_with_another_model_ends_its_answer_before_it_is_replaced
 
 
 async def test_a_server_that_never_ends_its_answer_is_replaced_all_the_same(others):
-    assert await server._wait_for_existing(Settings(), catalogue.find(catalogue.DEFAULT), seconds=0.2) is None
+    assert (
+        await server._wait_for_existing(Settings(), catalogue.find(catalogue.DEFAULT), seconds=0.2, end=others["stop"])
+        is None
+    )
     assert others["stopped"]
 
 
 async def test_a_server_with_the_same_model_is_taken_as_it_is(others):
     model = catalogue.find("granite-4.0-micro")
-    running = await server._wait_for_existing(Settings(), model)
+    running = await server._wait_for_existing(Settings(), model, end=others["stop"])
     assert running.model == model.name
     assert not others["stopped"]

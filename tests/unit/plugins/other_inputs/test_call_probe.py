@@ -68,7 +68,7 @@ def module(tmp_path, monkeypatch):
     (tmp_path / "probed_module.py").write_text(CODE)
     monkeypatch.delitem(sys.modules, "probed_module", raising=False)
     importlib.invalidate_caches()
-    monkeypatch.setattr(call_probe, "RAN", [])
+    call_probe.RAN.clear()
     yield importlib.import_module("probed_module")
     sys.setprofile(None)
 

@@ -38,17 +38,14 @@ def told(tmp_path, monkeypatch):
     for name, text in {"aware_module.py": TEXT, "test_it.py": "", "data.txt": ""}.items():
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "aware_module", raising=False)
 
     def run(name):
-        lines: list[str] = []
-        for module in (call_probe, production_probe):
-            monkeypatch.setattr(module, "RAN", lines)
+        call_probe.RAN.clear()
         functions = [["aware_module", name, [], False]]
         production_probe.run_as_in_production(functions, json.dumps([[0, [1], {}]]))
-        rows = [json.loads(line) for line in lines]
+        rows = [json.loads(line) for line in call_probe.RAN]
         sys.modules.pop("aware_module", None)
         return {condition: result for condition, _place, _kind, result, *_more in rows}
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
-import socket
 
 import pytest
 
 from greenloop.project.settings import SandboxSettings
 from greenloop_sandbox.backends import docker
+from greenloop_sandbox.errors import CannotVerifyError
 
 # -- files that travel ------------------------------------------------------------------------------------------
 
@@ -38,17 +38,16 @@ from greenloop_sandbox.backends import docker
         (errno.ENOENT, False, "Neither Docker nor podman is installed", "docker.io`"),
     ],
 )
-async def test_each_reason_without_an_engine_has_its_remedy(monkeypatch, error, installed, detail, remedy):
-    def connect(_self: object, _path: str) -> None:
+def test_each_reason_without_an_engine_has_its_remedy(tmp_path, monkeypatch, error, installed, detail, remedy):
+    def connect(_path: str) -> None:
         raise OSError(error, os.strerror(error))
 
-    monkeypatch.delenv("DOCKER_HOST", raising=False)
-    monkeypatch.setattr(docker.socket, "socket", type("Refusing", (socket.socket,), {"connect": connect}))
-    monkeypatch.setattr(docker.shutil, "which", lambda name: f"/usr/bin/{name}" if installed else None)
-    probe = await docker.create(SandboxSettings()).probe()
-    assert not probe.ok
-    assert detail in probe.detail
-    assert remedy in probe.remedy
+    monkeypatch.setenv("PATH", str(tmp_path))
+    if installed:
+        (tmp_path / "docker").touch(0o755)
+    with pytest.raises(CannotVerifyError, match=detail) as caught:
+        docker._find_socket(connect)
+    assert remedy in caught.value.remedy
 
 
 async def test_an_unreachable_docker_host_is_named(monkeypatch, tmp_path):

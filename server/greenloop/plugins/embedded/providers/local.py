@@ -24,20 +24,21 @@ from greenloop.plugins.embedded.continuations import Beginning, Step, best_texts
 from greenloop.plugins.embedded.settings import EmbeddedSettings
 from greenloop.project.settings import Settings
 
+Start = Callable[[Settings, EmbeddedModel], Awaitable[server.RunningServer]]
 RIVALS = 5  # most probable tokens that are reported for each place of a filling
 
 
-def create(name: str, settings: Settings) -> Local:
+def create(name: str, settings: Settings, start: Start = server.start) -> Local:
     """Makes the client; the first request starts the server. Raises `ModelError` for an unknown model."""
     model = catalogue.named_by(name)
-    return LocalInfiller(name, settings, model) if model.fim else Local(name, settings, model)
+    return (LocalInfiller if model.fim else Local)(name, settings, model, start)
 
 
 class Local:
     """A client of the server. The server belongs to the user and outlives the client."""
 
-    def __init__(self, name: str, settings: Settings, model: EmbeddedModel) -> None:
-        self._name = name
+    def __init__(self, name: str, settings: Settings, model: EmbeddedModel, start: Start) -> None:
+        self._name, self._start = name, start
         self._settings = settings
         self._model = model
         self._client: httpx.AsyncClient | None = None
@@ -76,7 +77,7 @@ class Local:
 
     async def _start_and(self, ask: Callable[[server.RunningServer], Awaitable[Reply]]) -> Reply:
         for is_last_try in (False, True):
-            running = await server.start(self._settings, self._model)
+            running = await self._start(self._settings, self._model)
             try:
                 return await ask(running)
             except client.ServerLostError as error:

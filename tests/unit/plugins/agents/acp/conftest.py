@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from acp_turn import WRONG, FakeEngine
+from fake_engine import fake, project
 from greenloop.core.records.outcome import Outcome
-from greenloop.engine import after_run
-from greenloop.engine import refine as engine
+
+__all__ = ["fake", "project"]
 
 
 @pytest.fixture
@@ -23,11 +25,10 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def use(root: Path, monkeypatch: pytest.MonkeyPatch):
+def use(root: Path, fake: Any):
     def replace(*results: Outcome | Exception) -> FakeEngine:
-        fake = FakeEngine(root, *results)
-        monkeypatch.setattr(engine, "refine", fake.refine)
-        monkeypatch.setattr(after_run, "reverify", fake.reverify)
-        return fake
+        engine = FakeEngine(root, *results)
+        fake.refine, fake.reverify = engine.refine, engine.reverify
+        return engine
 
     return replace

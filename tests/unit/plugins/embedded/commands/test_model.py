@@ -3,53 +3,61 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from pathlib import Path
 
 import pytest
 
-from fake_engine import CASE, unsolved
+from fake_engine import CASE, solved, unsolved
 from fixed_machine import FixedMachine
 from greenloop.cli.main import main
 from greenloop.core.errors import ModelError
 from greenloop.core.records.outcome import StopReason
+from greenloop.engine.history.store import History
 from greenloop.plugins.embedded import catalogue
 from greenloop.plugins.embedded.gpus import Gpu
 from tiny_gguf import QWEN, make_gguf
 
 
-def test_pull_tells_how_far_it_is(project, monkeypatch, capsys):
-    async def pull(progress, *, model, source):
-        assert (model.name, source) == ("qwen2.5-coder-1.5b", None)
+class Download:
+    """In place of a download: `asked` has the (model, source) of each, `error` ends it."""
+
+    def __init__(self):
+        self.asked, self.error = [], None
+
+    async def pull(self, progress, *, model, source):
+        self.asked.append((model.name, source))
+        if self.error is not None:
+            raise self.error
         for done in (0, 500, 1000):
             progress(done * 1_000_000, 1_000_000_000)
         return Path("/there")
 
-    monkeypatch.setattr("greenloop.plugins.embedded.weights.pull", pull)
+
+@pytest.fixture
+def download(project, monkeypatch):
+    made = Download()
+    monkeypatch.setattr("greenloop.plugins.embedded.weights.pull", made.pull)
+    return made
+
+
+def test_pull_tells_how_far_it_is(download, capsys):
     assert main(["model", "pull"]) == 0
     captured = capsys.readouterr()
     assert "500 of 1000 MB" in captured.err
     assert captured.out == "/there is there and its hash is correct.\n"
+    assert download.asked == [("qwen2.5-coder-1.5b", None)]
 
 
 @pytest.mark.parametrize(("error", "code"), [(ModelError("no", remedy="r"), 3), (asyncio.CancelledError(), 130)])
-def test_a_pull_that_ends_early(project, monkeypatch, capsys, error, code):
-    async def pull(_progress, *, model, source):
-        raise error
-
-    monkeypatch.setattr("greenloop.plugins.embedded.weights.pull", pull)
+def test_a_pull_that_ends_early(download, error, code):
+    download.error = error
     assert main(["model", "pull"]) == code
 
 
-def test_a_copy_of_the_model_is_taken(project, monkeypatch, capsys):
-    asked = []
-
-    async def pull(_progress, *, model, source):
-        asked.append(source)
-        return Path("/there")
-
-    monkeypatch.setattr("greenloop.plugins.embedded.weights.pull", pull)
+def test_a_copy_of_the_model_is_taken(download):
     assert main(["model", "pull", "--from", "stick/model.gguf"]) == 0
-    assert asked == [Path("stick/model.gguf")]
+    assert download.asked == [("qwen2.5-coder-1.5b", Path("stick/model.gguf"))]
 
 
 def test_the_list_says_what_each_model_solved(machine, fake, capsys):
@@ -71,9 +79,12 @@ def table(out: str) -> dict[str, str]:
     return {line.split()[0]: line for line in lines[1 : lines.index(next(x for x in lines if x.startswith("use: ")))]}
 
 
-def test_the_list_shows_the_whole_catalogue(machine, capsys, monkeypatch):
-    monkeypatch.setattr("greenloop.engine.history.store.History.solved_by_model", lambda _: [("local", 7, 5)])
-    machine["hardware"] = FixedMachine(memory=8 * 10**9, cores=2)
+def test_the_list_shows_the_whole_catalogue(machine, project, on_machine, capsys):
+    with History.open() as history:
+        for number in range(7):
+            run = history.start_run(project, CASE, preset="plain", model="local", sandbox="bubblewrap")
+            history.finish_run(run, solved(project) if number < 5 else unsolved())
+    on_machine(FixedMachine(memory=8 * 10**9, cores=2))
     assert main(["model", "list"]) == 0
     out = capsys.readouterr().out
     rows = table(out)
@@ -89,63 +100,50 @@ def test_the_list_shows_the_whole_catalogue(machine, capsys, monkeypatch):
     assert "of your history" not in out
 
 
-def test_the_list_says_once_that_layers_cannot_go_to_a_gpu(machine, capsys):
+def test_the_list_says_once_that_layers_cannot_go_to_a_gpu(machine, on_machine, capsys):
     assert main(["model", "list"]) == 0
     assert "no effect" not in capsys.readouterr().out
     assert main(["model", "list", "--set", "embedded.gpu=9"]) == 0
     assert (
         capsys.readouterr().out.count("embedded.gpu: 9 has no effect: the engine was built without a GPU backend") == 1
     )
-    machine["hardware"] = FixedMachine(gpus=(Gpu(name="a \x1b[31mGPU", free=8 * 10**9),))
+    on_machine(FixedMachine(gpus=(Gpu(name="a \x1b[31mGPU", free=8 * 10**9),)))
     assert main(["model", "list"]) == 0
     out = capsys.readouterr().out
     assert "as many layers as fit of the embedded model on a" in out
     assert "\x1b" not in out
 
 
-@pytest.fixture
-def pulled(project, monkeypatch):
-    """What would have been downloaded: (model, source)."""
-    asked = []
-
-    async def pull(_progress, *, model, source):
-        asked.append((model.name, source))
-        return Path("/there")
-
-    monkeypatch.setattr("greenloop.plugins.embedded.weights.pull", pull)
-    return asked
-
-
-def test_another_model_is_pulled_by_its_name(pulled, capsys):
+def test_another_model_is_pulled_by_its_name(download, capsys):
     assert main(["model", "pull", "local/qwen2.5-coder-7b"]) == 0
     assert main(["model", "pull", "qwen2.5-coder-7b"]) == 0
-    assert pulled == [("qwen2.5-coder-7b", None)] * 2
+    assert download.asked == [("qwen2.5-coder-7b", None)] * 2
     assert 'Use it with --model local/qwen2.5-coder-7b, or with the setting model = "local' in capsys.readouterr().out
 
 
-def test_an_unknown_name_is_told(pulled, capsys):
+def test_an_unknown_name_is_told(download, capsys):
     assert main(["model", "pull", "qwen2.5-coder-7"]) == 3
     assert "Did you mean qwen2.5-coder-7b?" in capsys.readouterr().err
-    assert pulled == []
+    assert download.asked == []
 
 
-def test_a_license_that_forbids_some_use_has_to_be_accepted(pulled, capsys):
+def test_a_license_that_forbids_some_use_has_to_be_accepted(download, capsys):
     assert main(["model", "pull", "qwen2.5-coder-3b"]) == 2
     err = capsys.readouterr().err
     assert "has the Qwen Research license: for research and other non-commercial use only" in err
     assert "--accept-license" in err
-    assert pulled == []
+    assert download.asked == []
     assert main(["model", "pull", "qwen2.5-coder-3b", "--accept-license"]) == 0
     assert "non-commercial" in capsys.readouterr().err
-    assert pulled == [("qwen2.5-coder-3b", None)]
+    assert download.asked == [("qwen2.5-coder-3b", None)]
 
 
 @pytest.mark.parametrize(("answer", "code"), [("y", 0), ("no", 2), ("", 2)])
-def test_on_a_terminal_the_license_is_asked_about(pulled, keyboard, capsys, answer, code):
+def test_on_a_terminal_the_license_is_asked_about(download, keyboard, capsys, answer, code):
     keyboard.lines.append(answer)
     assert main(["model", "pull", "qwen2.5-coder-3b"]) == code
     assert "non-commercial use only" in capsys.readouterr().err
-    assert len(pulled) == (code == 0)
+    assert len(download.asked) == (code == 0)
 
 
 def test_a_model_of_ones_own_is_added(project, tmp_path, capsys, monkeypatch, on_machine):
@@ -165,13 +163,13 @@ def test_a_model_of_ones_own_is_added(project, tmp_path, capsys, monkeypatch, on
 
 
 @pytest.mark.parametrize("words", [["--as", "mine"], ["qwen2.5-coder-7b", "--from", "f", "--as", "mine"]])
-def test_a_name_of_ones_own_needs_a_file_and_nothing_else(pulled, capsys, words):
+def test_a_name_of_ones_own_needs_a_file_and_nothing_else(download, capsys, words):
     assert main(["model", "pull", *words]) == 2
     assert "it needs --from and takes no other name" in capsys.readouterr().err
 
 
 def test_the_chosen_models_status_is_shown(machine, capsys):
-    machine["weights"] = None
+    shutil.rmtree(machine["weights"])
     assert main(["model", "status", "--model", "local/qwen2.5-coder-7b"]) == 3
     assert "not downloaded; run `greenloop model pull qwen2.5-coder-7b`" in capsys.readouterr().out
 

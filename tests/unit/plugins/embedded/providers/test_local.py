@@ -49,7 +49,7 @@ def said(*pieces, finish="stop"):
 
 
 @pytest.fixture
-async def api(monkeypatch):
+async def api():
     async with openai_api.serve() as api:
         api.models = []
         running = server.RunningServer(port=api.port, key="k", pid=1, context=4096, threads=2)
@@ -58,13 +58,13 @@ async def api(monkeypatch):
             api.models.append(model.name)
             return running
 
-        monkeypatch.setattr(server, "start", start)
+        api.start = start
         yield api
 
 
 @pytest.fixture
-def model():
-    return local.create("local", Settings(api=ApiSettings(timeout=5)))
+def model(api):
+    return local.create("local", Settings(api=ApiSettings(timeout=5)), api.start)
 
 
 async def test_a_hole_is_asked_for_in_the_models_own_way(api, model):
@@ -91,7 +91,7 @@ async def test_a_hole_is_asked_for_in_the_models_own_way(api, model):
 )
 async def test_a_hole_is_asked_for_in_each_familys_words(api, name, prompt, stop):
     api.script = [filled("    return a + b")]
-    model = roles.open_model(f"local/{name}", Settings(api=ApiSettings(timeout=5)))
+    model = local.create(f"local/{name}", Settings(api=ApiSettings(timeout=5)), api.start)
     reply = await model.infill(HOLE, str)
     assert (reply.text, reply.model) == ("    return a + b", f"local/{name}")
     [sent] = api.requests

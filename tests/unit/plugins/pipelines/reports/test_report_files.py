@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from fake_engine import CASE, fake, project, unsolved
-from greenloop.cli.commands import verify as command
+from fake_verification import answer
 from greenloop.cli.main import main
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.outcome import StopReason
@@ -19,22 +19,9 @@ from greenloop.plugins.pipelines.reports.report_files import repository_prefix
 from greenloop_sandbox import CaseResult
 from sarif_schema import SARIF_SCHEMA
 
-__all__ = ["fake", "project"]
+__all__ = ["answer", "fake", "project"]
 
 RED = Verification(reason="1 fails.", cases=(CaseResult(id=CASE, outcome="failed"),), failed=(CASE,))
-
-
-@pytest.fixture
-def answer(project, monkeypatch):
-    def set_(result):
-        async def verify(_request, *, settings, report_status, report_left):
-            if isinstance(result, Exception):
-                raise result
-            return result
-
-        monkeypatch.setattr(command, "verify", verify)
-
-    return set_
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
+from types import SimpleNamespace
 
 import pytest
 from _pytest.assertion import rewrite
@@ -52,35 +53,39 @@ def profile():
     sys.setprofile(before)
 
 
-def test_assertions_are_rewritten_without_being_traced(monkeypatch, profile, tmp_path):
+def rewriting(function, file=rewrite.__file__):
+    """A module of pytest with this function."""
+    return SimpleNamespace(_rewrite_test=function, __file__=file)
+
+
+def test_assertions_are_rewritten_without_being_traced(profile, tmp_path):
     during = []
-    monkeypatch.setattr(rewrite, "_rewrite_test", lambda *_arguments: during.append(sys.getprofile()))
-    gaps.leave_out_rewriting(str(tmp_path), profile)
+    module = rewriting(lambda *_arguments: during.append(sys.getprofile()))
+    gaps.leave_out_rewriting(str(tmp_path), profile, module)
     sys.setprofile(profile)
-    rewrite._rewrite_test(tmp_path / "test_m.py", None)
+    module._rewrite_test(tmp_path / "test_m.py", None)
     assert during == [None]
     assert sys.getprofile() is profile
 
 
-def test_a_profiler_of_the_tests_goes_on(monkeypatch, profile, tmp_path):
-    monkeypatch.setattr(rewrite, "_rewrite_test", lambda *_arguments: sys.getprofile())
-    gaps.leave_out_rewriting(str(tmp_path), print)
+def test_a_profiler_of_the_tests_goes_on(profile, tmp_path):
+    module = rewriting(lambda *_arguments: sys.getprofile())
+    gaps.leave_out_rewriting(str(tmp_path), print, module)
     sys.setprofile(profile)
-    assert rewrite._rewrite_test(tmp_path / "test_m.py", None) is profile
+    assert module._rewrite_test(tmp_path / "test_m.py", None) is profile
 
 
-def test_a_file_that_cannot_be_rewritten_is_followed_by_traced_ones(monkeypatch, profile, tmp_path):
-    monkeypatch.setattr(rewrite, "_rewrite_test", rewrite._rewrite_test)  # so that it is put back
-    gaps.leave_out_rewriting(str(tmp_path), profile)
+def test_a_file_that_cannot_be_rewritten_is_followed_by_traced_ones(profile, tmp_path):
+    module = rewriting(rewrite._rewrite_test)
+    gaps.leave_out_rewriting(str(tmp_path), profile, module)
     (tmp_path / "test_m.py").write_text("def\n")
     sys.setprofile(profile)
     with pytest.raises(SyntaxError):
-        rewrite._rewrite_test(tmp_path / "test_m.py", None)
+        module._rewrite_test(tmp_path / "test_m.py", None)
     assert sys.getprofile() is profile
 
 
-def test_where_pytest_is_the_project_its_rewriting_is_traced(monkeypatch, profile):
-    original = rewrite._rewrite_test
-    monkeypatch.setattr(rewrite, "__file__", "/w/src/_pytest/assertion/rewrite.py")
-    gaps.leave_out_rewriting("/w", profile)
-    assert rewrite._rewrite_test is original
+def test_where_pytest_is_the_project_its_rewriting_is_traced(profile):
+    module = rewriting(print, "/w/src/_pytest/assertion/rewrite.py")
+    gaps.leave_out_rewriting("/w", profile, module)
+    assert module._rewrite_test is print
