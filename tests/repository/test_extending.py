@@ -9,6 +9,7 @@ import os
 import random
 import re
 import sys
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,6 @@ from greenloop.engine.conversation.exchange import Looking
 from greenloop.engine.looks._project import ProjectView
 from greenloop.engine.loop import loop
 from greenloop.engine.loop.parts import Parts
-from greenloop.engine.presets import find_preset, load_own_presets
 from greenloop.project.settings import SandboxSettings
 from greenloop.project.snapshot import Snapshot
 from greenloop_sandbox import Environment, Execution, SandboxSpec, TestRun
@@ -152,19 +152,13 @@ async def test_feedback_of_nothing_that_ran(part):
     assert (await describe(PROBLEM, [refused], None)).text == "Not so."
 
 
-def test_the_preset_is_read_and_names_what_exists(part, tmp_path, monkeypatch):
+def test_the_preset_is_read_and_names_what_exists(part, tmp_path):
     part("search/fresh.py")
     part("feedback/shortest.py")
     block = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)[-1]
-    built_in = presets.files("greenloop").joinpath("engine", "presets.toml").read_text(encoding="utf-8")
-    (tmp_path / "engine").mkdir()
-    (tmp_path / "engine/presets.toml").write_text(f"{built_in}\n{block}", encoding="utf-8")
-    monkeypatch.setattr(presets, "files", lambda _package: tmp_path)
-    load_own_presets.cache_clear()
-    try:
-        preset = find_preset("fresh")
-    finally:
-        load_own_presets.cache_clear()
+    built_in = files("greenloop").joinpath("engine", "presets.toml").read_text(encoding="utf-8")
+    (tmp_path / "presets.toml").write_text(f"{built_in}\n{block}", encoding="utf-8")
+    preset = presets._read(tmp_path / "presets.toml")["fresh"]
     assert preset.search in registry.list_parts("search")
     assert set(preset.feedback) <= set(registry.list_parts("feedback"))
     assert set(preset.context) <= set(registry.list_parts("context"))

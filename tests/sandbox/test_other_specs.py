@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.errors import SettingsError
-from greenloop.core.events import Tested
+from greenloop.core.events import Started, Tested
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.engine import refine
-from greenloop.engine.loop import loop
 from greenloop.project import configuration
 from spec_problem import AnsweringUser
 
@@ -39,6 +38,7 @@ class Stage:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.attempts: list = []
+        self.instructions: list[str] = []
         self.said: list[str] = []
 
     async def __call__(
@@ -55,6 +55,8 @@ class Stage:
         assert not warnings
 
         def emit(event) -> None:
+            if isinstance(event, Started):
+                self.instructions.append(event.problem.instruction)
             if isinstance(event, Tested):
                 self.attempts.append(event.attempt)
 
@@ -187,41 +189,27 @@ async def test_a_score_may_be_enough_below_one(stage):
     assert outcome.solved
 
 
-@pytest.fixture
-def instructions(monkeypatch):
-    """What the runs that begin are told beside tests and code."""
-    seen = []
-    original = loop.refine
-
-    async def looped(state, started, parts, emit):
-        seen.append(state.problem.instruction)
-        return await original(state, started, parts, emit)
-
-    monkeypatch.setattr(loop, "refine", looped)
-    return seen
-
-
-async def test_a_comment_in_the_function_and_one_typed_are_told_to_the_model(stage, instructions):
+async def test_a_comment_in_the_function_and_one_typed_are_told_to_the_model(stage):
     text = STUB.replace("    raise", "    # TODO: no loop\n    raise")
     outcome = await stage({"m.py": text}, code("return 2 * x"), comment="keep it short")
     assert outcome.solved
-    assert instructions == ["A comment asks: keep it short\nno loop"]
+    assert stage.instructions == ["A comment asks: keep it short\nno loop"]
 
 
-async def test_what_a_comment_leaves_to_do_is_not_asked_for_with_a_failing_test(stage, instructions):
+async def test_what_a_comment_leaves_to_do_is_not_asked_for_with_a_failing_test(stage):
     text = STUB.replace("    raise", "    # TODO: no loop\n    raise")
     files = {"m.py": text, "test_m.py": "from m import double\n\n\ndef test_double():\n    assert double(2) == 4\n"}
     outcome = await stage(files, code("return 2 * x"), target="test_m.py::test_double", comment="keep it short")
     assert outcome.solved
-    assert instructions == ["A comment asks: keep it short"]
+    assert stage.instructions == ["A comment asks: keep it short"]
 
 
-async def test_limits_and_recorded_calls_are_told_before_the_first_attempt(stage, instructions):
+async def test_limits_and_recorded_calls_are_told_before_the_first_attempt(stage):
     files = {"m.py": STUB, "calls.jsonl": json.dumps({"args": [4], "returns": 8}) + "\n"}
     keys = {"spec.trace": "calls.jsonl", "spec.constraints": ["no-imports", "max-lines 20"]}
     outcome = await stage(files, code("return 2 * x"), **keys)
     assert outcome.solved
-    (told,) = instructions
+    (told,) = stage.instructions
     assert told.split("\n") == [
         "Limits: import nothing; at most 20 lines of code in a function.",
         "This was recorded and must hold:",

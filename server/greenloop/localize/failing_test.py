@@ -6,9 +6,10 @@ It must not know which model or preset the run will use.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.core.reach import Reach
@@ -223,10 +224,12 @@ async def _tell_located(target: _FailingTarget, tell: Callable[[Findings], None]
     tell(await gather_findings(context, early.problem, cases, results, reasons=reasons, related=related))
 
 
-async def _with_changes(context: BaselineContext, evidence: CoverageEvidence) -> CoverageEvidence:
+async def _with_changes(
+    context: BaselineContext, evidence: CoverageEvidence, find: Callable[..., frozenset[Region]] = find_touched
+) -> CoverageEvidence:
     """The evidence with what the user has touched of the suspects."""
     texts = {each.path: context.snapshot.text(each.path) or "" for each in evidence.suspects}
-    touched = await asyncio.to_thread(find_touched, context.snapshot.root, texts, evidence.suspects)
+    touched = await asyncio.to_thread(find, context.snapshot.root, texts, evidence.suspects)
     return replace(evidence, touched=touched)
 
 
@@ -287,7 +290,12 @@ def _choose_functions(
     return chosen, unwritten.around(chosen, texts)
 
 
-async def _gather_evidence(target: _FailingTarget, related: RelatedTestsRun) -> CoverageEvidence:
+async def _gather_evidence(
+    target: _FailingTarget,
+    related: RelatedTestsRun,
+    trace: Callable[..., Awaitable[Any]] = trace_statements,
+    find: Callable[..., frozenset[Region]] = find_touched,
+) -> CoverageEvidence:
     """Runs the failing cases and their most similar passing neighbours once more, by statement."""
     context = target.context
     passing = [case for case, outcome in related.outcomes.items() if outcome == "passed"]
@@ -299,7 +307,7 @@ async def _gather_evidence(target: _FailingTarget, related: RelatedTestsRun) -> 
     seconds = sum(result.seconds for result in target.failing.values())
     hangs = any(is_cut_short(result) for result in target.failing.values())
     traces, evidence = await asyncio.gather(
-        trace_statements(context, evidence, target.stubs, target.spec.selectors, seconds=seconds, hangs=hangs),
-        _with_changes(context, evidence),
+        trace(context, evidence, target.stubs, target.spec.selectors, seconds=seconds, hangs=hangs),
+        _with_changes(context, evidence, find),
     )
     return replace(evidence, statements=traces)

@@ -25,7 +25,7 @@ NEW = Region(path="m.py", qualname="f", start=1, end=2, created=True)
     [(WRITTEN, (), ["git", "statements"]), (UNWRITTEN, (), []), (WRITTEN, (NEW,), [])],
     ids=["written", "unwritten", "created"],
 )
-async def test_neither_git_nor_a_run_is_asked_where_only_new_code_can_be_at_fault(text, created, asked, monkeypatch):
+async def test_neither_git_nor_a_run_is_asked_where_only_new_code_can_be_at_fault(text, created, asked):
     found: list[str] = []
 
     async def trace(*_about: Any, **_limits: Any) -> dict[str, Any]:
@@ -36,8 +36,6 @@ async def test_neither_git_nor_a_run_is_asked_where_only_new_code_can_be_at_faul
         found.append("git")
         return frozenset()
 
-    monkeypatch.setattr(failing_test, "trace_statements", trace)
-    monkeypatch.setattr(failing_test, "find_touched", touched)
     snapshot = SimpleNamespace(root=Path("/w"), text={"m.py": text}.get)
     context: Any = SimpleNamespace(
         snapshot=snapshot,
@@ -53,5 +51,5 @@ async def test_neither_git_nor_a_run_is_asked_where_only_new_code_can_be_at_faul
     target = failing_test._FailingTarget(
         context=context, spec=spec, execution=Execution(), created=created, measurement=measurement, measured=failing
     )
-    await failing_test._gather_evidence(target, related)
+    await failing_test._gather_evidence(target, related, trace, touched)
     assert sorted(found) == asked
