@@ -20,7 +20,7 @@ from greenloop.verdict.verifier import Verifier
 from greenloop_lab.engine.history.learning import Export, Wanted
 from greenloop_lab.engine.history.steps import stored_trajectories
 from greenloop_sandbox import Execution, SandboxPool, selection
-from greenloop_sandbox.backends._resident import ResidentSession
+from watched_pool import WatchedPool
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
@@ -471,16 +471,16 @@ async def test_with_the_network_on_every_result_says_so(play):
 @pytest.mark.story("a refusal is a sentence with a remedy", only=("candidate",))
 @pytest.mark.parametrize("when", ["baseline", "candidate"])
 async def test_a_wall_that_breaks_in_the_middle_names_the_other_one(play, monkeypatch, when):
-    tested, run = selection._make_tested, ResidentSession.run
+    tested = selection._make_tested
 
     async def both(kind, *rest, **more):
         return None if kind == "docker" else await tested(kind, *rest, **more)
 
-    async def breaks(self, what):
-        return Execution(broken="It fell over.") if what.baseline is (when == "baseline") else await run(self, what)
+    async def breaks(session, run):
+        return Execution(broken="It fell over.") if run.baseline is (when == "baseline") else await session.run(run)
 
     monkeypatch.setattr(selection, "_make_tested", both)
-    monkeypatch.setattr(ResidentSession, "run", breaks)
+    play.pool = WatchedPool(breaks)
     files, case = {"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double"
     if when == "baseline":
         with pytest.raises(SandboxBrokenError) as caught:
@@ -492,6 +492,7 @@ async def test_a_wall_that_breaks_in_the_middle_names_the_other_one(play, monkey
         told = outcome.message
     assert "The sandbox failed: It fell over." in told
     assert "docker works here: set sandbox.kind = docker (or --sandbox docker)." in told
+    await play.pool.close()
 
 
 async def test_a_case_that_never_ends_takes_no_time_from_its_neighbours(play):

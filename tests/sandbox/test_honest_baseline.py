@@ -16,8 +16,8 @@ from greenloop.engine import refine
 from greenloop.project import configuration
 from greenloop.verdict.beyond_tests.checks import MUTANT_SECONDS
 from greenloop.wording.outcome import describe_related
-from greenloop_sandbox import Execution, TestRun, payload
-from greenloop_sandbox.backends._resident import ResidentSession
+from greenloop_sandbox import Execution, Session, TestRun, payload
+from watched_pool import WatchedPool
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]
 
@@ -41,18 +41,18 @@ def play(tmp_path, monkeypatch):
         assert not warnings
         events: list = []
         hung = 0.0
-        run_tests = ResidentSession.run
 
-        async def run_and_count(session: ResidentSession, test_run: TestRun) -> Execution:
+        async def run_and_count(session: Session, test_run: TestRun) -> Execution:
             nonlocal hung
-            execution = await run_tests(session, test_run)
+            execution = await session.run(test_run)
             hung += execution.seconds if execution.killed == "timeout" else 0.0
             return execution
 
-        monkeypatch.setattr(ResidentSession, "run", run_and_count)
+        pool = WatchedPool(run_and_count)
         outcome = await refine.refine(
-            refine.RefineRequest(root=root, target=target), settings=found, emit=events.append
+            refine.RefineRequest(root=root, target=target), settings=found, emit=events.append, pool=pool
         )
+        await pool.close()
         assert isinstance(events[-1], Finished)
         return outcome, events, hung
 

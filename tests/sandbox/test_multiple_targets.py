@@ -12,19 +12,25 @@ from greenloop.core.text.diff import unified_diff
 from greenloop.core.verification_inputs import ACCEPTING
 from greenloop.engine import refine
 from greenloop.project import configuration
-from greenloop_sandbox.backends._one_shot import OneShotSession
-from greenloop_sandbox.backends._resident import ResidentSession
+from watched_pool import WatchedPool
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
 
 @pytest.fixture
 def play(tmp_path, monkeypatch):
-    """`play(files, target, *answers, **settings)`: the outcome and the events."""
+    """`play(files, target, *answers, **settings)`: the outcome and the events; `play.ran` has the runs of tests."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
 
+    ran = []
+
+    async def note(session, test_run):
+        ran.append(test_run)
+        return await session.run(test_run)
+
     async def run(files, target, *answers, **keys):
+        pool = WatchedPool(note)
         root = tmp_path / "work"
         root.mkdir(exist_ok=True)
         for name, text in files.items():
@@ -36,7 +42,12 @@ def play(tmp_path, monkeypatch):
         assert not warnings
         events = []
         request = refine.RefineRequest(root=root, target=target)
-        return await refine.refine(request, settings=found, emit=events.append), events
+        try:
+            return await refine.refine(request, settings=found, emit=events.append, pool=pool), events
+        finally:
+            await pool.close()
+
+    run.ran = ran
 
     return run
 
@@ -95,15 +106,7 @@ TWELVE = "from m import clamp\n\n\n" + "\n\n".join(
 CALLER = "from m import clamp\n\n\ndef level(x):\n    return clamp(x, 0, 9)\n"
 
 
-async def test_the_whole_related_suite_runs_before_an_edit_is_offered(play, monkeypatch):
-    ran = []
-    for kind in (ResidentSession, OneShotSession):
-
-        async def run(self, run, real=kind.run):
-            ran.append(run)
-            return await real(self, run)
-
-        monkeypatch.setattr(kind, "run", run)
+async def test_the_whole_related_suite_runs_before_an_edit_is_offered(play):
     files = {
         "m.py": "def clamp(x, lo, hi):\n    if x < lo:\n        return hi\n    return x\n",
         "caller.py": CALLER,
@@ -119,7 +122,7 @@ async def test_the_whole_related_suite_runs_before_an_edit_is_offered(play, monk
     assert isinstance(events[-1], Finished)
     assert outcome.evidence.neighbours_unchanged == 11
     (whole,) = [
-        run for run in ran if len(run.selectors) == 12 and any(b"max(lo" in text for text in run.files.values())
+        run for run in play.ran if len(run.selectors) == 12 and any(b"max(lo" in text for text in run.files.values())
     ]
     assert whole.hash_seed == ACCEPTING
 

@@ -76,7 +76,7 @@ def choose(binaries: tuple[str, ...] | None = None) -> Binary:
         raise CannotVerifyError("bubblewrap is not installed.", remedy=_install_remedy())
     working, problems = [], []
     for path in binaries:
-        modified = os.path.getmtime(path) if os.path.exists(path) else 0.0  # noqa: PTH110, PTH204 - no errors
+        modified = os.path.getmtime(path) if os.path.exists(path) else 0.0  # noqa: PTH110, PTH204 - both without a Path
         result = _test(path, modified)
         if isinstance(result, Binary):
             working.append(result)
