@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -348,14 +349,12 @@ def test_a_signal_cancels_and_the_attempts_stay_in_the_history(fake, capsys, num
     assert "cancelled" in capsys.readouterr().out
 
 
-def test_a_reader_that_goes_away_ends_the_run(fake, monkeypatch, capsys):
-    def gone(_value):
-        raise BrokenPipeError
-
-    monkeypatch.setattr("greenloop.api.events_json.make_writer", lambda _write, _flush: gone)
-    monkeypatch.setattr("greenloop.cli.main._close_stdout", lambda: None)
+def test_a_reader_that_goes_away_ends_the_run(fake):
+    source, sink = os.pipe()
+    os.close(source)
     fake.hang_after = 6
-    assert main(["fix", CASE, "--json"]) == 1
+    with os.fdopen(sink, "w") as stream, contextlib.redirect_stdout(stream):
+        assert main(["fix", CASE, "--json"]) == 1
 
 
 # -- writing -----------------------------------------------------------------------------------------------------
