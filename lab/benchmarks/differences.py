@@ -35,14 +35,17 @@ _IN_SANDBOX = (
     (r"FileExistsError", "what a differing test before it left behind"),
     (r"getpwnam|getgrnam|getpwuid|uid not promise_found|name not promise_found", "made-up accounts"),
 )
+_HOME_IN_SANDBOX = "/tmp/greenloop/home/"
 _ON_HOST = (
     (r"Operation not permitted|Permission denied|root|os\.access|access\(", "no root"),
     (r"(?i)monotonic\(\)|timed? ?out", "a time limit of the test, which the host exceeded"),
 )
 
 
-def find_cause(failure: Failure | None, host_output: str, *, root: Path, environment: Environment) -> str:
+def find_cause(failure: Failure | None, host_output: str, *, case: str, root: Path, environment: Environment) -> str:
     """The promise in a few words, or "" when none explains it. `host_output`: what the test said on the host."""
+    if f"{Path.home()}/" in case or _HOME_IN_SANDBOX in case:
+        return "a home folder of its own, which the test's id names"
     if failure is not None:
         masked = hidden.masked_patterns(Settings())
         fault = find_environment_fault([failure], environment, root=root, network=False, masked=masked)

@@ -56,6 +56,8 @@ class Project:
     files: Mapping[str, str] = field(default_factory=dict)  # path -> text, which the source archive lacks
     wheel: bool = False  # unpacked from its wheel, where compiling it takes too long; its dependencies are in `tests`
 
+    commit: bool = False  # its files are in a git repository, as users have them: keys among them are then test data
+
     @property
     def has_manage(self) -> bool:
         """True if its tests run as `manage.py test` on the host."""
@@ -89,6 +91,12 @@ def prepare_project(project: Project, cache: Path) -> Path:
     _run_quietly([sys.executable, "-m", "venv", folder / ".venv"])
     itself: list[str | Path] = [] if project.wheel else ["-e", folder]
     _run_quietly([folder / ".venv/bin/python", "-m", "pip", "install", "-q", *itself, *project.tests])
+    if project.commit:
+        git = ["git", "-C", folder, "-c", "user.name=parity", "-c", "user.email=parity@localhost"]
+        _run_quietly(["git", "init", "-q", folder])
+        (folder / ".git/info/exclude").write_text("/.venv/\n", encoding="utf-8")
+        _run_quietly([*git, "add", "--all", "--force", ":!.venv"])
+        _run_quietly([*git, "commit", "-q", "-m", "the source archive"])
     ready.write_text(wanted, encoding="utf-8")
     return folder
 
@@ -167,7 +175,7 @@ def compare_project(project: Project, cache: Path) -> Row:
             continue
         failure = other[case].failure if case in other else None
         host_output = _host_output(first, case)
-        cause = differences.find_cause(failure, host_output, root=folder, environment=environment)
+        cause = differences.find_cause(failure, host_output, case=case, root=folder, environment=environment)
         row.differing[case] = (_outcome_of(host, case), _outcome_of(other, case), cause)
         differing_rows.append(
             {"id": case, "sides": row.differing[case], "inside": failure and failure.text, "host": host_output}
