@@ -235,6 +235,14 @@ async def test_django_without_a_plugin_for_pytest(refine_project, target):
     assert outcome.after == {"cart/models.py": DJANGO["cart/models.py"].replace("[1:]", "[0:]")}
 
 
+async def test_django_on_the_import_path_of_pytest(refine_project):
+    files = {path if path == "manage.py" else f"apps/{path}": text for path, text in DJANGO.items()}
+    files["pytest.ini"] = f"{INI}pythonpath = apps\n"
+    outcome = await refine_project(files, "apps/cart/tests.py", interpreter=sys.executable)
+    assert outcome.verified is Verified.VERIFIED, outcome.message
+    assert outcome.after == {"apps/cart/models.py": DJANGO["cart/models.py"].replace("[1:]", "[0:]")}
+
+
 async def test_django_below_the_folder_of_the_repository(refine_project):
     files = {"pyproject.toml": "", **{f"backend/{path}": text for path, text in DJANGO.items()}}
     outcome = await refine_project(files, "backend/cart/tests.py", interpreter=sys.executable)

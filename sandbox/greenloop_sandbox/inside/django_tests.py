@@ -6,18 +6,20 @@ import pytest
 
 
 class DjangoTests:
-    """The plugin; made before pytest loads conftests and tests, which import models. `error`: why that failed.
-
-    `database_error`: why the test databases could not be made; tests that need one fail with it.
-    """
+    """The plugin. `database_error`: why no test databases could be made; tests that need one fail with it."""
 
     def __init__(self, settings):
         os.environ["DJANGO_SETTINGS_MODULE"] = settings
-        self.error = self.database_error = None
-        try:
+        self.database_error = None
+
+    def pytest_load_initial_conftests(self):
+        """Loads the applications on pytest's import path, before conftests and tests import models."""
+        from django.apps import apps
+
+        if not apps.ready:
             __import__("django").setup()
-        except Exception as error:
-            self.error = error
+
+    pytest_configure = pytest_load_initial_conftests  # a session that was prepared is past the first
 
     def pytest_collection_modifyitems(self, items):
         """Tests that need a clean database come first, as in Django's own order: others leave theirs behind."""

@@ -65,11 +65,7 @@ def run_pytest(request, report, key, scratch, sign, siblings, session=None, mark
         plugins.append(_put_apart(request["apart"], root, scratch, send, siblings))
     # With the code apart, after its stubs: applications import the changed modules.
     if settings := siblings["options"].django_settings(os.path.join(root, request["start"])):
-        django = siblings["django_tests"].DjangoTests(settings)
-        if django.error is not None:
-            session_reporter.report_conftest_error(django.error)
-            return 4
-        plugins.append(django)
+        plugins.append(siblings["django_tests"].DjangoTests(settings))
     if marks is not None:
         plugins.append(siblings["call_costs"].plugin(marks, request["passes"], request["profile"] is not None))
     if request["start"]:

@@ -83,12 +83,12 @@ class PreparedSession:
         if arguments:
             self._set_arguments(arguments)
             conftest_arguments = dict(conftest_arguments, args=list(arguments))
-        for plugin in plugins:
-            config.pluginmanager.register(plugin)
         self._capture.start_global_capturing()
         try:
+            for plugin in plugins:
+                config.pluginmanager.register(plugin)
             self._load_conftests(config.pluginmanager, **conftest_arguments)
-        except Exception as error:  # a broken conftest ends pytest before there is a session
+        except Exception as error:  # a broken conftest, or settings of Django, end pytest before there is a session
             session_reporter.report_conftest_error(error)
             return 4
         finally:
