@@ -78,7 +78,7 @@ def machine(project, monkeypatch, on_machine):
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     with HTTPServer(("127.0.0.1", 0), Ollama) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         monkeypatch.setenv("OLLAMA_HOST", f"127.0.0.1:{server.server_port}")
         yield state
         server.shutdown()
