@@ -12,6 +12,7 @@ from greenloop.project.snapshot import Snapshot
 from greenloop.project.typed_targets import parse_target
 from greenloop_sandbox import Limits, SandboxSpec
 from greenloop_sandbox.backends.bubblewrap import Bubblewrap
+from watched_pool import Watched
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
@@ -32,7 +33,13 @@ def measured(tmp_path, lay, bare_python):
         place = SandboxSpec(
             root=root, environment=interpreters.find_environment(root, found), limits=Limits(seconds=seconds)
         )
-        session = Counting(await Bubblewrap().open(place))
+        runs = []
+
+        async def note(session, run):
+            runs.append(run)
+            return await session.run(run)
+
+        session = Watched(await Bubblewrap().open(place), note)
         try:
             table = context.BaselineContext(
                 target=parse_target(target, root).target,
@@ -42,25 +49,11 @@ def measured(tmp_path, lay, bare_python):
                 settings=found,
                 report_status=print,
             )
-            return await measure_baseline(table), session.runs
+            return await measure_baseline(table), runs
         finally:
             await session.close()
 
     return run
-
-
-class Counting:
-    """A session that remembers what was asked of it."""
-
-    def __init__(self, session) -> None:
-        self._session, self.runs = session, []
-
-    async def run(self, run):
-        self.runs.append(run)
-        return await self._session.run(run)
-
-    def __getattr__(self, name):
-        return getattr(self._session, name)
 
 
 @pytest.mark.story("the most suspicious line comes first")

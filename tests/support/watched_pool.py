@@ -18,17 +18,17 @@ class WatchedPool(SandboxPool):
         self._watch = watch
 
     def back_end(self, key: object, make: Callable[[], Any]) -> Any:
-        return super().back_end(key, lambda: _Watched(make(), self._watch))
+        return super().back_end(key, lambda: Watched(make(), self._watch))
 
 
-class _Watched:
+class Watched:
     """A sandbox or a session."""
 
     def __init__(self, inner: Any, watch: Watch) -> None:
         self._inner, self._watch = inner, watch
 
     async def open(self, spec: Any) -> Any:
-        return _Watched(await self._inner.open(spec), self._watch)
+        return Watched(await self._inner.open(spec), self._watch)
 
     async def run(self, run: TestRun) -> Execution:
         return await self._watch(self._inner, run)
