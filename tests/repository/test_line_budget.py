@@ -15,7 +15,7 @@ PLUGINS = "server/greenloop/plugins"
 LINES = {"server/greenloop": 50_040, PLUGINS: 21_600, "sandbox/greenloop_sandbox": 16_650}
 MOST_OF_A_PLUGIN = 3_000
 # Lines of tests/ that patch an attribute, which may only fall: what a function needs, it gets as an argument.
-PATCHES = 55
+PATCHES = 54
 STEP = 500
 
 

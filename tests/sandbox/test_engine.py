@@ -16,7 +16,6 @@ from greenloop.core.records.verdict import Status
 from greenloop.engine import refine
 from greenloop.engine.history.store import History
 from greenloop.project import configuration
-from greenloop.verdict.verifier import Verifier
 from greenloop_lab.engine.history.learning import Export, Wanted
 from greenloop_lab.engine.history.steps import stored_trajectories
 from greenloop_sandbox import Execution, SandboxPool, selection
@@ -409,18 +408,18 @@ async def test_a_pytest_that_breaks_down_is_named(play):
 
 
 @pytest.mark.story("execution decides")
-async def test_tests_changed_during_the_run_are_never_a_pass(play, monkeypatch):
-    original = Verifier.verify
+async def test_tests_changed_during_the_run_are_never_a_pass(play):
+    async def change_afterwards(session, run):
+        execution = await session.run(run)
+        if b"x * 2" in run.files.get("m.py", b""):  # the candidate
+            (play.root / "test_m.py").write_text(TEST.replace("10", "11"))
+        return execution
 
-    async def and_change(self, files):
-        verdict = await original(self, files)
-        (play.root / "test_m.py").write_text(TEST.replace("10", "11"))
-        return verdict
-
-    monkeypatch.setattr(Verifier, "verify", and_change)
+    play.pool = WatchedPool(change_afterwards)
     outcome = await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", RIGHT)
     assert (outcome.solved, outcome.reason) == (False, StopReason.CHANGED)
     assert "changed during the run" in outcome.message
+    await play.pool.close()
 
 
 @pytest.mark.story("secrets never reach the model")
