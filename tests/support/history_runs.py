@@ -56,6 +56,21 @@ OLD_MESSAGE = (
     "isolated re-run 1/1, reversal check 1/1."
 )
 
+# Evidence as versions stored it in which the checks beyond the tests had fields.
+LEFT_OPEN = {
+    "differences": [{"path": "m.py", "line": 3, "call": "f(3)", "old": "5", "new": "7"}],
+    "noticed": {
+        "tests": 1,
+        "tried": 6,
+        "killed": 2,
+        "left": 0,
+        "survivors": [{"path": "m.py", "line": 4, "change": "`<` → `<=` in `a < b`"}],
+        "unreached": [["m.py", 9]],
+        "least": 0.5,
+    },
+    "unfinished": ["`# TODO: large files`, m.py:7"],
+}
+
 
 def give_old_proofs(history: History) -> None:
     """Leaves the history as a version wrote it that proved passes in one process."""

@@ -8,6 +8,7 @@ import os
 import sqlite3
 import stat
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,14 +19,16 @@ from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verifi
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
+from greenloop.core.summary import verification_level
 from greenloop.core.text.json_codec import from_json, to_json
 from greenloop.engine.history import rows
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.rows import LONGEST_OUTPUT, StoredProblem, read
 from greenloop.engine.history.store import History
-from greenloop.wording.outcome import describe_improvement
+from greenloop.wording.notes import list_notes
+from greenloop.wording.outcome import describe_improvement, level_and_reason, summarize_solved
 from greenloop_sandbox import CaseResult, Failure, Frame
-from history_runs import OLD_MESSAGE, ROOT, begin_run, give_old_proofs, open_history
+from history_runs import LEFT_OPEN, OLD_MESSAGE, ROOT, begin_run, give_old_proofs, open_history
 
 REGION = Region(path="m.py", qualname="f", start=1, end=2)
 MASK = Mask(region=REGION, start=1, end=2)
@@ -105,6 +108,25 @@ def test_a_gain_of_older_versions_is_that_of_the_requirement():
     assert outcome.evidence.data == outcome.attempts[0].verdict.data == {"improve": gain}
     assert outcome.attempts[1].verdict.data == {}
     assert describe_improvement(outcome.evidence) == "41 ms → 6.0 ms (0.15, 0.13 to 0.17), 1 test unchanged"
+
+
+def test_stored_evidence_says_what_the_tests_leave_open():
+    value = to_json(an_outcome())
+    value["evidence"] |= LEFT_OPEN
+    outcome = read(Outcome, json.dumps(value))
+    assert list_notes(outcome) == (
+        "Green, though is this wanted? f(3): old → 5, new → 7, m.py:3",
+        "Green, and perhaps unfinished: `# TODO: large files`, m.py:7",
+        (
+            "Its tests notice 2 of 6 one-token changes of it; they also accept `<` → `<=` in `a < b`, m.py:4; "
+            "anything in m.py:9, which they never reach"
+        ),
+    )
+    assert verification_level(outcome.evidence) is Verified.PARTIALLY
+    unfinished = "perhaps unfinished: `# TODO: large files`, m.py:7"
+    sentence = summarize_solved(outcome.evidence, Verified.PARTIALLY)
+    assert f"{unfinished}, but its tests notice 2 of 6 one-token changes of it." in sentence
+    assert level_and_reason(replace(outcome, verified=Verified.PARTIALLY)).endswith(unfinished)
 
 
 @pytest.mark.parametrize(
