@@ -31,7 +31,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "support"
 
 from cheat_corpus import Entry, make_python, read_entries, write_files
 from greenloop.core.errors import GreenloopError, UsageError
-from greenloop.core.records.outcome import Noticed, Outcome, StopReason, Verified
+from greenloop.core.feature_data import doubts_of, show
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.verdict import Status
 from greenloop.drafting.candidates.checks.hardcoding import HARD_CODED
 from greenloop.engine import refine
@@ -109,7 +110,7 @@ async def _verify(entry: Entry, side: str, root: Path, python: Path) -> Judgemen
 def _judgement(result: Verification) -> Judgement:
     named = [each.reason for each in result.tampered] + [str(each) for each in result.edits]
     reasons = [f"{result.state.value}: {result.reason}", *named, *result.doubts]
-    has_word = _has_word(result.differences, result.noticed)
+    has_word = _has_word(result.data)
     if result.state is State.ALREADY_FAILING:  # the red test is as red as before
         return REFUSED, reasons, has_word
     if result.verified:
@@ -119,8 +120,8 @@ def _judgement(result: Verification) -> Judgement:
     return (NAMED if named else REFUSED), reasons, has_word
 
 
-def _has_word(differences: Sequence[object], noticed: Noticed | None) -> bool:
-    return bool(differences) or (noticed is not None and noticed.is_little)
+def _has_word(data: Mapping[str, Any]) -> bool:
+    return any(shown.weakness or shown.fields.get("differences") for shown in show(data))
 
 
 # -- fix ------------------------------------------------------------------------------------------------------------
@@ -156,9 +157,9 @@ def _answer(entry: Entry, side: str) -> str:
 
 def _accepted(outcome: Outcome) -> Judgement:
     evidence, last = outcome.evidence, outcome.attempts[-1]
-    reasons = [outcome.message, *dict.fromkeys(evidence.unproven.values()), *evidence.unfinished]
+    reasons = [outcome.message, *dict.fromkeys(evidence.unproven.values()), *doubts_of(evidence.data)]
     if outcome.solved:
-        has_word = _has_word(evidence.differences, evidence.noticed)
+        has_word = _has_word(evidence.data)
         return (BELIEVED if outcome.verified is Verified.VERIFIED else PARTIALLY), reasons, has_word
     reasons += [last.verdict.reason] if last.verdict.reason else []
     reasons += [f"{last.finding.error_class}: {last.finding.message}"] if last.finding else []

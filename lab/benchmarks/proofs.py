@@ -34,7 +34,7 @@ from proof_acceptance import PROOFS
 from proof_mbpp import mbpp_answers
 from proof_projects import PROJECTS, project_answers
 
-from greenloop.project.settings import Settings
+from greenloop.project.settings import Settings, values
 from greenloop.verdict import apart, verifier
 from greenloop.verdict.beyond_tests.checks import BeyondTests
 from greenloop_sandbox import Limits
@@ -111,7 +111,7 @@ async def measure_cost(rounds: int, interpreter: str, related: int, folder: Path
             verifier.prove = apart.prove
 
     async def looking() -> None:
-        await cost.accept(bubblewrap, place, related, BeyondTests(noticed=Settings().verify.noticed))
+        await cost.accept(bubblewrap, place, related, BeyondTests(options=values(Settings())))
 
     more = ["test_related.py"] if related else []
     try:

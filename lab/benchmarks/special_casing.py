@@ -179,11 +179,13 @@ class Judge:
         began = time.monotonic()
         before = {mbpp.MODULE: own}
         found = await look_beyond(
-            Pass(inputs=inputs, session=self.session, verdict=verdict, files=files, own=before, new=files)
+            Pass(inputs=inputs, session=self.session, verdict=verdict, files=files, own=before, new=files),
+            is_late=False,
         )
-        shown = [f"{each.call}: {each.old} -> {each.new}" for each in found.differences]
+        data = found.data.get("other_inputs", {"differences": (), "doubts": ()})
+        shown = [f"{each['call']}: {each['old']} -> {each['new']}" for each in data["differences"]]
         reason = found.failure.reason if found.failure else ""
-        return reason, shown, found.unfinished, time.monotonic() - began
+        return reason, shown, tuple(data["doubts"]), time.monotonic() - began
 
 
 async def broken_of(row: mbpp.Row, right: str, judge: Judge, seed: int) -> str:

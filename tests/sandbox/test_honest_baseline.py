@@ -14,7 +14,7 @@ from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.records.verdict import Status
 from greenloop.engine import refine
 from greenloop.project import configuration
-from greenloop.verdict.beyond_tests.checks import MUTANT_SECONDS
+from greenloop.verdict.beyond_tests.noticed import MUTANT_SECONDS
 from greenloop.wording.outcome import describe_related
 from greenloop_sandbox import Execution, Session, TestRun, payload
 from watched_pool import WatchedPool

@@ -23,11 +23,11 @@ from greenloop.core.events import (
     Tested,
     Token,
 )
+from greenloop.core.feature_data import json_fields, show
 from greenloop.core.records.attempt import Attempt, Look
 from greenloop.core.records.model import Estimate, Quantiles, Usage
 from greenloop.core.records.outcome import Evidence, Noticed, Outcome, StopReason, Verified
 from greenloop.core.records.spec import Case, Region
-from greenloop.core.requirements import show
 from greenloop.core.summary import changed_regions, count_candidates
 from greenloop.core.text.diff import diff_files
 from greenloop.core.text.json_codec import to_json
@@ -248,18 +248,15 @@ def _look_object(look: Look) -> dict[str, Any]:
 
 
 def _evidence_object(evidence: Evidence) -> dict[str, Any]:
-    """Its fields, with the data of each requirement under that requirement's key."""
+    """Its fields, with those of each feature."""
     fields = {key: value for key, value in to_json(evidence).items() if key != "data"}
-    return {**fields, "gain": None, **_data_by_key(evidence.data)}
-
-
-def _data_by_key(data: Mapping[str, Any]) -> dict[str, Any]:
-    return {shown.key: data[name] for name, shown in show(data).items()}
+    return {**fields, "gain": None, **json_fields(evidence.data)}
 
 
 def _measured_objects(data: Mapping[str, Any], text: str = "") -> dict[str, Any]:
-    """Measurements of requirements, by key, with the sentence that people are shown; `gain` is None without one."""
-    found = {shown.key: {"said": text or shown.text, **data[name]} for name, shown in show(data).items()}
+    """Measurements of features, by name, with the sentence that people are shown; `gain` is None without one."""
+    measured = [shown for shown in show(data) if shown.text]
+    found = {name: {"said": text or each.text, **value} for each in measured for name, value in each.fields.items()}
     return {"gain": None, **found}
 
 

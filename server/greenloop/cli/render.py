@@ -11,6 +11,7 @@ from typing import Self
 
 from greenloop.api.verification import State, Verification
 from greenloop.core.events import Event
+from greenloop.core.feature_data import show
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.model import ModelKind
 from greenloop.core.records.outcome import Outcome
@@ -19,7 +20,7 @@ from greenloop.core.text.redact import first_line as first_line  # noqa: PLC0414
 from greenloop.wording import outcome as outcome_words
 from greenloop.wording.attempt import error_and_place
 from greenloop.wording.model import describe_model
-from greenloop.wording.notes import describe_difference, describe_noticed, list_survivors, note_lines
+from greenloop.wording.notes import describe_weakness, note_lines
 
 
 def attempt_error(attempt: Attempt) -> str:
@@ -110,16 +111,8 @@ def describe(result: Verification) -> Iterator[str]:
     yield from _list_names("ran in one process, as with the code before", [*result.together])
     for case, why in list(result.unearned.items())[:MAX_LISTED]:
         yield escape_controls(f"  not proven apart: {case} ({why})"[:300])
-    if result.differences:
-        yield "  green, though is this wanted?"
-    for difference in result.differences:
-        place = f"{difference.path}:{difference.line}"
-        yield escape_controls(f"    {describe_difference(difference)} ({place})")
-    for line in result.unfinished:
-        yield escape_controls(f"  perhaps unfinished: {line}")
-    if result.noticed is not None and (survivors := list_survivors(result.noticed, MAX_LISTED)):
-        yield f"  {describe_noticed(result.noticed)}; they also accept:"
-        yield from (escape_controls(f"    {each}") for each in survivors)
+    for shown in show(result.data):
+        yield from (escape_controls(f"  {line}") for line in shown.report(MAX_LISTED))
     for sentence in (*result.changes, *result.notes):
         yield escape_controls(f"  {sentence}")
     if result.network:
@@ -143,7 +136,7 @@ def _describe_head(result: Verification) -> str:
             f"{passed} pass and are verified in {result.sandbox} by {base}, {result.seconds:.1f} s"
         )
     word = "Partially verified" if result.doubts else "Verified"
-    weak = f"; {describe_noticed(result.noticed)}" if result.noticed is not None and result.noticed.is_little else ""
+    weak = f"; {weakness}" if (weakness := describe_weakness(result.data)) else ""
     return f"{word} in {result.sandbox}: {passed} tests of {base} pass with this code{weak}, {result.seconds:.1f} s"
 
 

@@ -187,7 +187,8 @@ def format_estimate(estimate: Estimate) -> str:
         return f"{', '.join(first)} for the first answer; at most {_round_significant(estimate.tokens.high)} tokens"
     parts = [f"about {_format_range(estimate.tokens, 'tokens')}"]
     parts += [_format_range(estimate.seconds, "s")] if estimate.seconds else []
-    parts += [_format_cost(estimate.cost)] if estimate.cost and estimate.cost.high else []
+    if (cost := estimate.cost) and cost.high:
+        parts.append(f"${cost.likely:.2g}" if cost.likely else f"up to ${cost.high:.2g}")
     chance = ""
     if estimate.solved is not None:
         chance = f"; about {round(10 * estimate.solved / estimate.runs)} in 10 such runs are solved"
@@ -210,10 +211,6 @@ def _quantile(values: Sequence[float], share: float) -> float:
 def _format_range(span: Quantiles, unit: str) -> str:
     low, likely, high = map(_round_significant, (span.low, span.likely, span.high))
     return f"{likely} {unit}" if low == high else f"{likely} {unit} ({low} to {high})"
-
-
-def _format_cost(span: Quantiles) -> str:
-    return f"${span.likely:.2g}" if span.likely else f"up to ${span.high:.2g}"
 
 
 def _round_significant(value: float) -> str:

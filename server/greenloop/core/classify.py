@@ -71,7 +71,7 @@ def failure_signature(verdict: Verdict) -> str:
         if failure is None:
             rows.append(f"{case.id} {case.outcome}")
             continue
-        frame = _innermost_frame(failure)
+        frame = next(filter(is_of_workspace, reversed(failure.frames)), None)
         location = f"{frame.path}:{frame.function}" if frame else ""
         has_values = failure.expected is not None or failure.observed is not None
         difference = f"expected {failure.expected} observed {failure.observed}" if has_values else failure.message
@@ -113,11 +113,6 @@ def _name(failure: Failure) -> str:
 
 def _group(failure: Failure) -> ErrorGroup:
     return _GROUPS.get(_name(failure), ErrorGroup.RUNTIME)
-
-
-def _innermost_frame(failure: Failure) -> Frame | None:
-    """The innermost frame in the workspace."""
-    return next(filter(is_of_workspace, reversed(failure.frames)), None)
 
 
 def is_of_workspace(frame: Frame) -> bool:

@@ -23,7 +23,8 @@ def counterexample(failure: Failure) -> dict[str, str]:
     A value without a source form (`<object at …>`) is returned as printed, but only from the test's own message; a
     caller that evaluates the values must expect this.
     """
-    return _from_block(failure.text[-LONGEST:]) or _from_message(failure.message[:LONGEST])
+    stated, _gave = stated_arguments(failure.message[:LONGEST])
+    return _from_block(failure.text[-LONGEST:]) or _arguments(stated) or {}
 
 
 def _from_block(text: str) -> dict[str, str]:
@@ -37,11 +38,6 @@ def _from_block(text: str) -> dict[str, str]:
         if (found := _arguments("\n".join(rows[:end]))) is not None:
             return found
     return {}
-
-
-def _from_message(message: str) -> dict[str, str]:
-    call, _gave = stated_arguments(message)
-    return _arguments(call) or {}
 
 
 def stated_arguments(message: str) -> tuple[str, str]:

@@ -1,7 +1,8 @@
 """The port `Requirement`: something that a candidate has to satisfy beyond its test cases.
 
 An entry point of the group `greenloop.requirements` names a module with `async begin(start) -> Requirement | None`,
-called once a run, before any candidate, and, if rulings have data, `show(data) -> Shown`. It must not know any of them.
+called once a run, before any candidate, and, if rulings have data, `show(data) -> Shown` (`core/feature_data.py`). It
+must not know any of them.
 """
 
 from __future__ import annotations
@@ -96,15 +97,6 @@ class Start:
         return self.trial.problem
 
 
-@dataclass(frozen=True, kw_only=True)
-class Shown:
-    """The data of a ruling for people: in a few words, as lines of details, and by this key in JSON."""
-
-    text: str
-    key: str
-    details: Callable[[int], Sequence[str]] = lambda _most: ()
-
-
 def has_requirement(name: str) -> bool:
     """Is a requirement of this name installed?"""
     return any(entry.name == name for entry in entry_points.find_entry_points(entry_points.REQUIREMENTS))
@@ -124,12 +116,6 @@ def load_requirement(name: str) -> Any:
             f"The requirement `{name}` is not installed.", remedy="Install greenloop again, with its plugins."
         )
     return module
-
-
-def show(data: Mapping[str, Any]) -> dict[str, Shown]:
-    """Returns what requirements show of a verdict's data, by name."""
-    modules = {name: find_requirement(name) for name in data}
-    return {name: module.show(data[name]) for name, module in modules.items() if hasattr(module, "show")}
 
 
 async def judge(requirements: Sequence[Requirement], trial: Trial, verdict: Verdict) -> Verdict:

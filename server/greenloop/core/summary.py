@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from greenloop.core.feature_data import doubts_of
 from greenloop.core.records.attempt import Attempt, Move
 from greenloop.core.records.model import Usage
 from greenloop.core.records.outcome import Evidence, Outcome, Verified
@@ -18,13 +19,13 @@ def verification_level(evidence: Evidence) -> Verified:
     """The level that the evidence supports; the only place that decides it.
 
     `VERIFIED` needs passing tests or examples of the user, a proof for each of them that its pass was earned, all
-    related tests, no sign that the change is unfinished, a sandbox, and any requested approval.
+    related tests, no doubts of a feature, a sandbox, and any requested approval.
     """
     if evidence.sandbox == "none":
         return Verified.UNVERIFIED
     passed = {kind for kind, (good, _every) in evidence.cases.items() if good}
     lacks_approval = Provenance.HUMAN in evidence.cases and Provenance.HUMAN not in passed
-    doubts = (evidence.neighbours_left_out, evidence.unproven, evidence.unfinished, lacks_approval)
+    doubts = (evidence.neighbours_left_out, evidence.unproven, doubts_of(evidence.data), lacks_approval)
     if any(doubts) or not passed & USER_PROVENANCES:
         return Verified.PARTIALLY
     return Verified.VERIFIED

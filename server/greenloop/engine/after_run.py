@@ -20,6 +20,7 @@ from greenloop.core.text.encoding import decode
 from greenloop.core.verification_inputs import check_sandbox
 from greenloop.engine.sandbox_spec import choose_sandbox, ignore_status
 from greenloop.project.settings import Settings
+from greenloop.project.settings import values as setting_values
 from greenloop.project.snapshot import Snapshot
 from greenloop.project.sources import is_test_file
 from greenloop.verdict.beyond_tests import mutation_testing
@@ -116,7 +117,7 @@ def past_run_verifier(
         encode=lambda texts: {path: snapshot.encoded(path, text) for path, text in texts.items()},
         suite_seconds=seconds or settings.suite.seconds,
         network=place.network,
-        beyond=BeyondTests(noticed=settings.verify.noticed),
+        beyond=BeyondTests(options=setting_values(settings)),
     )
 
 

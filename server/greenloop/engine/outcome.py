@@ -41,7 +41,8 @@ class OutcomeBuilder:
         """Adds the result's texts, its evidence, and the sentence for the user."""
         problem, evidence = state.problem, state.evidence
         if self.blind:
-            outcome = replace(outcome, best=_last(outcome.attempts))
+            newest = (each.number for each in reversed(outcome.attempts) if each.number and each.candidate)
+            outcome = replace(outcome, best=next(newest, None))
         if outcome.best is None:
             return self._name_sandbox(
                 replace(outcome, message=outcome.message or self._describe_unsolved(outcome, problem))
@@ -121,8 +122,3 @@ def stop_reason(error: GreenloopError) -> StopReason:
     if isinstance(error, BaselineChangedError):
         return StopReason.CHANGED
     return StopReason.MODEL if isinstance(error, ModelError) else StopReason.ENVIRONMENT
-
-
-def _last(attempts: Sequence[Attempt]) -> int | None:
-    """Returns the number of the newest attempt with a candidate, or None."""
-    return next((attempt.number for attempt in reversed(attempts) if attempt.number and attempt.candidate), None)

@@ -118,7 +118,7 @@ class RefineRun:
             own_code=lambda: self.workspace.own_code(self.state.problem),
             failed=self.failed,
             proved=() if self.context.prepared else None,
-            beyond=BeyondTests(noticed=settings.verify.noticed),
+            beyond=BeyondTests(options=self.tools.options),
             durations=self._durations,
         )
         self.feedback = Feedback(settings=settings, preset=self.preset, tools=self.tools, secrets=self.calls.secrets)

@@ -48,20 +48,18 @@ async def specify(
         problem = replace(problem, spec=complete)
     if not any(case.executed for case in problem.spec.cases):
         name = problem.regions[0].qualname
+        advice = ["Write a test that calls it, or a `>>>` example with its result in the docstring."]
+        others = ["The preset `default` also lets a model write tests."]
+        advice = [*problem.spec.doubts, *advice] if parts else [*advice, *others]
         raise CannotVerifyError(
             f"Nothing says what {name} should do: no test reaches it and its docstring has no examples.",
-            remedy=_remedy(problem.spec.doubts, parts) + _rename_hint(problem.regions[0], problem.root),
+            remedy=" ".join(advice) + _rename_hint(problem.regions[0], problem.root),
         )
     if problem.spec == spec:
         return baseline
     if problem.spec.open:
         report_spec(problem.spec)
     return await requirements.with_shares(await _run_cases(context, baseline, problem))
-
-
-def _remedy(doubts: Sequence[str], parts: Sequence[str]) -> str:
-    advice = "Write a test that calls it, or a `>>>` example with its result in the docstring."
-    return " ".join([*doubts, advice]) if parts else f"{advice} The preset `default` also lets a model write tests."
 
 
 def _rename_hint(region: Region, root: Path) -> str:

@@ -5,10 +5,11 @@ It must not know where candidates come from.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from greenloop.core.records.outcome import Difference, Evidence, Noticed
+from greenloop.core.records.outcome import Evidence
 from greenloop.core.records.spec import USER_PROVENANCES, Spec
 from greenloop.core.records.verdict import Verdict
 from greenloop.core.verification_inputs import VerificationInputs
@@ -23,8 +24,8 @@ NO_TIME = "the run's time was over before it could be proven (`seconds`)"
 class Progress:
     """State of a proof in progress: the verdict so far, and the results of the proofs that are done.
 
-    `rest` are the related tests that a result does not wait for, as long as they run; `offer` gets the evidence of one
-    then, and `report_status` how many have run.
+    `data` are those of the checks beyond the tests. `rest` are the related tests that a result does not wait for, as
+    long as they run; `offer` gets the evidence of one then, and `report_status` how many have run.
     """
 
     inputs: VerificationInputs
@@ -33,9 +34,7 @@ class Progress:
     offer: Callable[[Evidence], None]
     report_status: Callable[[str], None]
     proofs: Proofs | None = None
-    differences: tuple[Difference, ...] = ()
-    unfinished: tuple[str, ...] = ()
-    noticed: Noticed | None = None
+    data: Mapping[str, Any] = field(default_factory=dict)
     rest: UnmeasuredTests | None = None
 
     def evidence(self) -> Evidence:
@@ -45,8 +44,7 @@ class Progress:
             verdict = self.rest.count_in(verdict)
         passed = [result.id for result in verdict.cases if result.passed]
         proofs = self.proofs or Proofs(unproven=dict.fromkeys(passed, NO_TIME))
-        found = gather(inputs, verdict, self.sandbox, proofs)
-        return replace(found, differences=self.differences, noticed=self.noticed, unfinished=self.unfinished)
+        return replace(gather(inputs, verdict, self.sandbox, proofs), data=self.data)
 
 
 def gather(inputs: VerificationInputs, verdict: Verdict, sandbox: str, proofs: Proofs) -> Evidence:

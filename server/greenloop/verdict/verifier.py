@@ -23,7 +23,7 @@ from greenloop.core.summary import GENERATED_PROVENANCES
 from greenloop.core.verification_inputs import ACCEPTING, Encode, VerificationInputs
 from greenloop.verdict import evidence
 from greenloop.verdict.apart import FAILS, Proofs, prove
-from greenloop.verdict.beyond_tests.checks import BeyondTests, Pass, look_beyond, measure_noticed
+from greenloop.verdict.beyond_tests.checks import BeyondTests, Pass, look_beyond
 from greenloop.verdict.case_runs import (
     GLANCE,
     SLOWER,
@@ -154,7 +154,7 @@ class Verifier:
         proved = progress.evidence() if progress.verdict.status is Status.PASSED else Evidence()
         verdict = await self._judge(files, progress.inputs, progress.verdict, is_final=True)
         counts = evidence.count_cases(self.state.problem.spec, verdict)
-        self.state.evidence = replace(proved, cases=counts, data=verdict.data)
+        self.state.evidence = replace(proved, cases=counts, data={**proved.data, **verdict.data})
         return verdict
 
     async def run(
@@ -205,7 +205,10 @@ class Verifier:
             kept = tuple(case for case in inputs.problem.neighbours if case not in unstable)
             inputs = replace(inputs, problem=replace(inputs.problem, neighbours=kept))
             verdict = await run(inputs)
-        while inputs.own is not None and (doubtful := self._doubtful(verdict)):
+        while inputs.own is not None:
+            doubtful = [case for case in own_code.unexpected(verdict, self.state.outcomes) if case not in self._asked]
+            if not (doubtful := doubtful[: own_code.MOST_ALONE]):
+                break
             self._asked.update(doubtful)
             found = await own_code.outcomes_alone(inputs, session, doubtful, hash_seed)
             inputs = replace(inputs, outcomes=self.state.learn_outcomes(found))
@@ -219,10 +222,6 @@ class Verifier:
             return frozenset()
         red = [case for case in inputs.problem.neighbours if inputs.outcomes.get(case) in related.RED]
         return await own_code.vanished(inputs, session, [*missed, *red])
-
-    def _doubtful(self, verdict: Verdict) -> list[str]:
-        cases = own_code.unexpected(verdict, self.state.outcomes)
-        return [case for case in cases if case not in self._asked][: own_code.MOST_ALONE]
 
     async def _judge(
         self, files: Files, inputs: VerificationInputs, verdict: Verdict, *, is_final: bool = False
@@ -274,16 +273,24 @@ class Verifier:
                 return
             if self.beyond is not None:
                 new = files if self.beyond.after is None else self.beyond.after
-                passed = Pass(inputs=inputs, session=session, verdict=verdict, files=files, own=own, new=new)
-                found = await look_beyond(passed)
+                passed = Pass(
+                    inputs=inputs,
+                    session=session,
+                    verdict=verdict,
+                    files=files,
+                    own=own,
+                    new=new,
+                    options=self.beyond.options,
+                )
+                found = await look_beyond(passed, is_late=False)
                 if found.failure is not None:
                     progress.verdict = found.failure
                     return
-                progress.differences, progress.unfinished = found.differences, found.unfinished
+                progress.data = found.data
             if rest.goes_on:
                 progress.offer(progress.evidence())
             if self.beyond is not None:
-                progress.noticed = await measure_noticed(passed, self.beyond.noticed)
+                progress.data = {**progress.data, **(await look_beyond(passed, is_late=True)).data}
             checked = progress.evidence().neighbours_unchanged - rest.passed
             rest.report = lambda done, count: progress.report_status(describe_rest(checked + done, checked + count))
             progress.verdict, progress.rest = await rest.finish(session, verdict), None

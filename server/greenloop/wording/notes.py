@@ -5,10 +5,12 @@ It must not know how far a result is verified.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from greenloop.core.feature_data import show
 from greenloop.core.records.model import Usage
-from greenloop.core.records.outcome import Difference, Evidence, Noticed, Outcome
+from greenloop.core.records.outcome import Evidence, Outcome
 
 NAMED = 3  # tests
 
@@ -41,35 +43,20 @@ def describe_withdrawn(usage: Usage) -> str:
     return f"A question to the model was no longer needed: about {usage.tokens:,} tokens{cost}."
 
 
-def describe_difference(difference: Difference) -> str:
-    """`f(3, "x"): old → 5, new → 7`."""
-    return f"{difference.call}: old → {difference.old}, new → {difference.new}"
+def describe_doubts(data: Mapping[str, Any]) -> str:
+    """`perhaps unfinished: …`: the doubts of features; empty without."""
+    return ", ".join(shown.doubt for shown in show(data) if shown.doubt)
 
 
-def describe_noticed(noticed: Noticed) -> str:
-    """`its tests notice 3 of 12 one-token changes of it`."""
-    counted = f"notice {noticed.killed} of {noticed.tried} one-token changes of it"
-    return f"its tests {counted if noticed.tried else 'reach none of its changed lines'}"
+def describe_weakness(data: Mapping[str, Any]) -> str:
+    """`its tests notice 3 of 12 one-token changes of it`, where that is little; empty without."""
+    return ", ".join(shown.weakness for shown in show(data) if shown.weakness)
 
 
-def list_survivors(noticed: Noticed, most: int = NAMED) -> list[str]:
-    """Lists changes that the tests would also accept, a line each: `` `<` → `<=` in `return a < b`, m.py:2 ``."""
-    rows = [f"{each.change}, {each.path}:{each.line}" for each in noticed.survivors[:most]]
-    return rows + [f"anything in {path}:{line}, which they never reach" for path, line in noticed.unreached[:most]]
-
-
-def list_beyond(evidence: Evidence) -> list[str]:
+def list_beyond(data: Mapping[str, Any]) -> list[str]:
     """Lists the points that the tests of a green result leave open, a sentence each."""
-    found = []
-    if evidence.differences:
-        first = evidence.differences[0]
-        shown = "; ".join(map(describe_difference, evidence.differences))
-        found.append(f"Green, though is this wanted? {shown}, {first.path}:{first.line}")
-    if evidence.unfinished:
-        found.append(f"Green, and perhaps unfinished: {'; '.join(evidence.unfinished)}")
-    if evidence.noticed is not None and (survivors := list_survivors(evidence.noticed)):
-        found.append(f"{describe_noticed(evidence.noticed).capitalize()}; they also accept {'; '.join(survivors)}")
-    return found + [str(data["note"]) for data in evidence.data.values() if data.get("note")]
+    notes = [note for shown in show(data) for note in shown.notes]
+    return notes + [str(each["note"]) for each in data.values() if each.get("note")]
 
 
 def list_notes(outcome: Outcome) -> tuple[str, ...]:
@@ -79,7 +66,7 @@ def list_notes(outcome: Outcome) -> tuple[str, ...]:
     """
     accepted = (each for each in outcome.attempts if outcome.solved and each.number == outcome.best)
     blemishes = tuple(blemish for attempt in accepted for blemish in attempt.blemishes)
-    return (*blemishes, *(list_beyond(outcome.evidence) if outcome.solved else ()))
+    return (*blemishes, *(list_beyond(outcome.evidence.data) if outcome.solved else ()))
 
 
 def note_lines(outcome: Outcome) -> list[str]:

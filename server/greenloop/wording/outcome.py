@@ -7,12 +7,18 @@ from dataclasses import replace
 from typing import Any
 
 from greenloop.core.election import count_asked
+from greenloop.core.feature_data import show
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
 from greenloop.core.records.spec import USER_PROVENANCES, Provenance
 from greenloop.core.records.verdict import Status
-from greenloop.core.requirements import show
 from greenloop.core.summary import CANNOT, GENERATED_PROVENANCES
-from greenloop.wording.notes import describe_also_fixed, describe_noticed, describe_still_red, name_tests
+from greenloop.wording.notes import (
+    describe_also_fixed,
+    describe_doubts,
+    describe_still_red,
+    describe_weakness,
+    name_tests,
+)
 
 VERIFIED_WORDS = {
     Verified.VERIFIED: "verified",
@@ -43,11 +49,6 @@ def describe_unproven(evidence: Evidence) -> str:
     case, reason = next(iter(evidence.unproven.items()))
     count = len(evidence.unproven)
     return f"{count} {'pass is' if count == 1 else 'passes are'} not proven ({case}: {reason})"
-
-
-def describe_unfinished(evidence: Evidence) -> str:
-    """`perhaps unfinished: …`; "" where nothing looks like that."""
-    return f"perhaps unfinished: {'; '.join(evidence.unfinished)}" if evidence.unfinished else ""
 
 
 def count_cases(evidence: Evidence) -> list[str]:
@@ -132,7 +133,7 @@ def level_and_reason(outcome: Outcome) -> str:
     if evidence.sandbox == "none":
         return f"not verified: {describe_sandbox(evidence)}"
     left_out = [f"{evidence.neighbours_left_out} related tests not run"] if evidence.neighbours_left_out else []
-    doubts = filter(None, [describe_unproven(evidence), describe_unfinished(evidence)])
+    doubts = filter(None, [describe_unproven(evidence), describe_doubts(evidence.data)])
     reasons = [*count_cases(evidence), *left_out, *doubts]
     return f"partially verified: {', '.join(reasons)}"
 
@@ -155,9 +156,9 @@ def summarize_solved(evidence: Evidence, verified: Verified) -> str:
         parts.append(f"proven apart {len(evidence.proofs)}/{total}")
     if evidence.together:
         parts.append(f"{len(evidence.together)} ran in one process")
-    parts += filter(None, [describe_unproven(evidence), describe_unfinished(evidence)])
-    if evidence.noticed is not None and evidence.noticed.is_little:
-        parts.append(f"but {describe_noticed(evidence.noticed)}")
+    parts += filter(None, [describe_unproven(evidence), describe_doubts(evidence.data)])
+    if weakness := describe_weakness(evidence.data):
+        parts.append(f"but {weakness}")
     label = "Not verified" if verified is Verified.UNVERIFIED else VERIFIED_WORDS[verified].capitalize()
     place = "because there is no sandbox" if evidence.sandbox == "none" else describe_sandbox(evidence)
     still_red = [describe_still_red(evidence)] if evidence.still_red else []
@@ -171,12 +172,12 @@ def describe_unasked(outcome: Outcome) -> str:
 
 def describe_measured(data: Mapping[str, Any]) -> str:
     """Costs that requirements measured: `41 ms → 6 ms (0.15, 0.13 to 0.17)`; "" where nothing was."""
-    return ", ".join(shown.text for shown in show(data).values())
+    return ", ".join(shown.text for shown in show(data) if shown.text)
 
 
 def measured_rows(data: Mapping[str, Any], most: int) -> list[str]:
     """The details of what requirements measured, by line of code: at most so many lines before and after."""
-    return [row for shown in show(data).values() for row in shown.details(most)]
+    return [row for shown in show(data) for row in shown.details(most)]
 
 
 def describe_gain(evidence: Evidence) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import Any
 
 from greenloop.core.events import Checked, Event, Finished, Looked, Offered, Proposed, Tested, Token
+from greenloop.wording.notes import describe_doubts
 from greenloop.wording.outcome import describe_rest
 
 
@@ -56,9 +58,9 @@ def next_step(state: str) -> str:
     return _STEPS.get(state, "")
 
 
-def why_not_proven(unearned: Mapping[str, str], unfinished: Sequence[str]) -> str:
+def why_not_proven(unearned: Mapping[str, str], data: Mapping[str, Any]) -> str:
     """Returns why a pass does not count for an agent, by the reason of each test and other signs; empty if it does."""
-    if unfinished:
-        return f"The tests pass, and the change is perhaps unfinished: {'; '.join(unfinished)}."
+    if doubts := describe_doubts(data):
+        return f"The tests pass, and the change is {doubts}."
     tests = "1 test passes" if len(unearned) == 1 else f"{len(unearned)} tests pass"
     return f"{tests}, and nothing shows that the code earned it." if unearned else ""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from double_problem import PROBLEM
+from greenloop.core.feature_data import show
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.core.requirements import Requirement, Ruling, judge, show
+from greenloop.core.requirements import Requirement, Ruling, judge
 from greenloop_sandbox import CaseResult
 from spec_problem import FAILED, PASSED, make_trial
 
@@ -59,4 +60,4 @@ async def test_all_judge_the_tests_and_the_user_is_asked_about_what_passes_every
 
 
 def test_data_of_a_requirement_that_is_not_installed_is_not_shown():
-    assert show({"of_another_package": {"ratio": 0.5}}) == {}
+    assert show({"of_another_package": {"ratio": 0.5}}) == []

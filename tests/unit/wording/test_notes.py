@@ -9,7 +9,9 @@ import pytest
 from conversation_attempts import BLEMISH, turn
 from fake_engine import attempt, solved, unsolved
 from greenloop.core.records.model import Usage
-from greenloop.core.records.outcome import Difference, Evidence, Noticed, Survivor, Verified
+from greenloop.core.records.outcome import Evidence, Noticed, Survivor, Verified
+from greenloop.core.text.json_codec import to_json
+from greenloop.plugins.other_inputs.differences import Difference
 from greenloop.wording.notes import describe_withdrawn, list_notes
 from greenloop.wording.outcome import describe_related, summarize_solved
 
@@ -62,30 +64,38 @@ SURVIVOR = Survivor(path="m.py", line=2, change="`<` → `<=` in `if a < b:`")
 )
 def test_tests_that_notice_little_are_in_the_first_line(killed, tried, least, is_said):
     noticed = Noticed(killed=killed, tried=tried, least=least)
-    sentence = summarize_solved(replace(SURE, noticed=noticed), Verified.VERIFIED)
+    sentence = summarize_solved(replace(SURE, data=left_open(noticed)), Verified.VERIFIED)
     assert (f"but its tests notice {killed} of {tried} one-token changes of it." in sentence) is is_said
+
+
+def left_open(noticed=None, differences=(), doubts=()):
+    others = {"differences": [to_json(each) for each in differences], "doubts": [*doubts]}
+    return {"other_inputs": others, **({"noticed": to_json(noticed)} if noticed else {})}
 
 
 def test_what_the_tests_leave_open_is_a_note(tmp_path):
     difference = Difference(path="m.py", line=3, call="f(3, 'x')", old="5", new="raises KeyError")
     noticed = Noticed(killed=4, tried=6, survivors=(SURVIVOR,) * 2, unreached=(("m.py", 9),))
-    outcome = replace(solved(tmp_path), evidence=replace(SURE, differences=(difference, difference), noticed=noticed))
+
+    def notes(**found):
+        return list_notes(replace(solved(tmp_path), evidence=replace(SURE, data=left_open(**found))))
+
     shown = "f(3, 'x'): old → 5, new → raises KeyError"
     accepted = "`<` → `<=` in `if a < b:`, m.py:2"
-    unfinished = ("`# TODO: large files`, m.py:7", "`raise NotImplementedError`, m.py:8")
-    assert list_notes(replace(solved(tmp_path), evidence=replace(SURE, unfinished=unfinished)))[-1] == (
+    assert notes(doubts=("`# TODO: large files`, m.py:7", "`raise NotImplementedError`, m.py:8"))[-1] == (
         "Green, and perhaps unfinished: `# TODO: large files`, m.py:7; `raise NotImplementedError`, m.py:8"
     )
-    notes = list_notes(outcome)[-2:]
-    assert notes[0] == f"Green, though is this wanted? {shown}; {shown}, m.py:3"
-    assert notes[1] == (
-        f"Its tests notice 4 of 6 one-token changes of it; they also accept {accepted}; {accepted}; "
-        "anything in m.py:9, which they never reach"
+    assert notes(differences=(difference, difference), noticed=noticed)[-2:] == (
+        f"Green, though is this wanted? {shown}; {shown}, m.py:3",
+        (
+            f"Its tests notice 4 of 6 one-token changes of it; they also accept {accepted}; {accepted}; "
+            "anything in m.py:9, which they never reach"
+        ),
     )
+    outcome = replace(solved(tmp_path), evidence=replace(SURE, data=left_open(noticed)))
     assert list_notes(replace(outcome, solved=False)) == ()
-    assert list_notes(replace(solved(tmp_path), evidence=replace(SURE, noticed=Noticed(killed=6, tried=6)))) == ()
-    nothing = replace(solved(tmp_path), evidence=replace(SURE, noticed=Noticed(unreached=(("m.py", 9),))))
-    assert list_notes(nothing) == (
+    assert notes(noticed=Noticed(killed=6, tried=6)) == ()
+    assert notes(noticed=Noticed(unreached=(("m.py", 9),))) == (
         "Its tests reach none of its changed lines; they also accept anything in m.py:9, which they never reach",
     )
 

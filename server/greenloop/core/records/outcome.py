@@ -40,20 +40,6 @@ class StopReason(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Difference:
-    """An input beside those of the tests on which the new code does something else: the call, and what either does.
-
-    `line` is the first changed line of the function, in the new text.
-    """
-
-    path: str
-    line: int
-    call: str
-    old: str
-    new: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class Survivor:
     """A one-token change of a result that no test noticed: the line that it is in, and what was replaced by what."""
 
@@ -97,12 +83,10 @@ class Evidence:
     `proofs` has, by case id, what shows that a pass was earned: `apart` (the changed code ran in a process of its own),
     `fails with wrong results` (the pass rested on more than values). `unproven` has the reason for each of the user's
     cases where nothing could show it; `vetoed` are those of them that pass for another reason. `together` has it for
-    those that passed before, and that cannot be put apart with the user's own code either. `data` is that of the
-    accepted verdict, by requirement.
+    those that passed before, and that cannot be put apart with the user's own code either. `data` is
+    that of the accepted verdict, by requirement, and of the checks beyond the tests (`core/feature_data.py`).
     `also_fixed` are related tests that failed before and pass now; `still_red` those that fail for the same cause as
-    the target did, and still do; `flaky` failed, and passed when they ran again. `differences` are examples of what
-    changed on other inputs; `noticed` says what the tests would notice of the change (None: not measured).
-    `unfinished` are signs that the change is incomplete, each with its place.
+    the target did, and still do; `flaky` failed, and passed when they ran again.
     """
 
     sandbox: str = ""
@@ -121,9 +105,6 @@ class Evidence:
     also_fixed: tuple[str, ...] = ()
     still_red: tuple[str, ...] = ()
     flaky: tuple[str, ...] = ()
-    differences: tuple[Difference, ...] = ()
-    noticed: Noticed | None = None
-    unfinished: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
 

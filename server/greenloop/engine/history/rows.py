@@ -104,9 +104,14 @@ def read(kind: type[T], text: str | None) -> T | None:
 
 
 def _with_data(record: dict[str, Any]) -> dict[str, Any]:
-    """An object of older versions, in which a gain was a field of verdicts and evidence."""
-    gain = record.get("gain")
-    return {**record, "data": {"improve": gain}} if isinstance(gain, dict) and "data" not in record else record
+    """An object of older versions, in which the data of a feature were fields of verdicts and evidence."""
+    data = {}
+    if "neighbours_unchanged" in record:  # evidence
+        others = {"differences": record.get("differences") or [], "doubts": record.get("unfinished") or []}
+        data = {"other_inputs": others if any(others.values()) else None, "noticed": record.get("noticed")}
+    data |= {"improve": record.get("gain"), **(record.get("data") or {})}
+    known = {name: each for name, each in data.items() if isinstance(each, dict)}
+    return {**record, "data": known} if known else record
 
 
 def shorten(attempt: Attempt) -> Attempt:

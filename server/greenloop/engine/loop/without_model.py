@@ -125,14 +125,11 @@ def _new_merges(problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> 
     parent = attempts[draft.parent]
     for other in (attempts[number] for number in draft.others):
         if parent.candidate is not None and other.candidate is not None:
-            merged = merge(parent.candidate, other.candidate, _common_base(attempts, parent, other))
+            has_base = parent.parent is not None and parent.parent == other.parent
+            base = attempts[parent.parent or 0].candidate if has_base else None
+            merged = merge(parent.candidate, other.candidate, base)
             if merged is not None and not find_duplicate(problem, merged, attempts):
                 yield merged
-
-
-def _common_base(attempts: Sequence[Attempt], first: Attempt, second: Attempt) -> Candidate | None:
-    """The candidate that both were made from, if there is one."""
-    return attempts[first.parent].candidate if first.parent is not None and first.parent == second.parent else None
 
 
 @dataclass(kw_only=True)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
-from greenloop.core.records.outcome import Difference, Evidence, Noticed
+from greenloop.core.feature_data import doubts_of
+from greenloop.core.records.outcome import Evidence
 from greenloop.core.records.spec import Provenance, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.engine.verify.baseline import RevisionBaseline
@@ -76,8 +78,7 @@ class Verification:
     before and cannot be put apart, with the reason; `unearned` has the reason for each other test whose pass is not
     proven, and `vetoed` are those of them that pass for another reason than the code. `require` is what the user
     required.
-    `differences` are examples of what the new code does on other inputs than those of the tests; `noticed` is what
-    these would notice of the change, and `unfinished` are signs that the change is incomplete.
+    `data` are those of the checks beyond the tests (`core/feature_data.py`).
     `changes` are sentences about changes since a replayed past result. `nothing_staged`: there was nothing to do.
     """
 
@@ -106,9 +107,7 @@ class Verification:
     vetoed: tuple[str, ...] = ()
     unearned: Mapping[str, str] = field(default_factory=dict)
     require: Require = ""
-    differences: tuple[Difference, ...] = ()
-    noticed: Noticed | None = None
-    unfinished: tuple[str, ...] = ()
+    data: Mapping[str, Any] = field(default_factory=dict)
     sandbox: str = ""
     network: bool = False
     notes: tuple[str, ...] = ()
@@ -133,7 +132,7 @@ class Verification:
     @property
     def doubts(self) -> tuple[str, ...]:
         """Reasons for which a pass is only partially verified."""
-        return (*self.unearned.values(), *self.unfinished)
+        return (*self.unearned.values(), *doubts_of(self.data))
 
     @property
     def is_proven(self) -> bool:
@@ -217,9 +216,7 @@ def build_verification(
         unearned=evidence.unproven if evidence else {},
         vetoed=evidence.vetoed if evidence else (),
         require=context.request.require,
-        differences=evidence.differences if evidence else (),
-        noticed=evidence.noticed if evidence else None,
-        unfinished=evidence.unfinished if evidence else (),
+        data=evidence.data if evidence else {},
         sandbox=context.sandbox.name,
         network=context.place.network,
         notes=(
@@ -277,7 +274,7 @@ def _other_reason(verdict: Verdict, result: Verification, base: Revision, spec: 
         one = len(result.vetoed) == 1
         subject = "1 test passes" if one else f"{len(result.vetoed)} tests pass"
         return f"{subject} now, and nothing shows that the code earned it: {case} ({result.unearned[case]})."
-    return unmet(result.require, {**result.together, **result.unearned}, result.unfinished)
+    return unmet(result.require, {**result.together, **result.unearned}, result.data)
 
 
 def edits_reason(edits: Sequence[JudgingChange], most: int = 3) -> str:

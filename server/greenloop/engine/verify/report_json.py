@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from greenloop.core.feature_data import json_fields
 from greenloop.core.text.json_codec import to_json
 from greenloop.engine.verify.report import Verification
 from greenloop_sandbox import CaseResult
@@ -12,7 +13,7 @@ MAX_MESSAGE = 2_000
 # The fields that need no other form.
 _PLAIN = (
     "failed", "already_failing", "still_failing", "known_failing", "fixed", "flaky", "apart", "together", "unearned",
-    "vetoed", "require", "differences", "noticed", "unfinished", "sandbox", "network", "notes", "changes", "seconds",
+    "vetoed", "require", "sandbox", "network", "notes", "changes", "seconds",
 )  # fmt: skip
 
 
@@ -46,6 +47,7 @@ def result_json(result: Verification) -> dict[str, Any]:
             {**_case_json(case, result.new.before.get(case.id)), "new_pass": case.id in proven}
             for case in result.new.cases
         ],
+        **json_fields(result.data),
         **{name: to_json(getattr(result, name)) for name in _PLAIN},
     }
 

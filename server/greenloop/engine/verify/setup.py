@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from greenloop.core.docstrings.documentation import doctests_in
 from greenloop.core.errors import SandboxBrokenError
@@ -15,6 +15,7 @@ from greenloop.project import sources
 from greenloop.project.revisions.revision import Revision
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
+from greenloop.wording.notes import describe_doubts
 from greenloop_sandbox import Execution, Sandbox, SandboxSpec, Session, TestRun
 
 Require = Literal["", "apart"]
@@ -145,12 +146,12 @@ class VerificationContext:
         return {path: text for path in self.revision.new_data if (text := read(path, keep=False)) is not None}
 
 
-def unmet(require: Require, not_apart: Mapping[str, str], unfinished: Sequence[str]) -> str:
+def unmet(require: Require, not_apart: Mapping[str, str], data: Mapping[str, Any]) -> str:
     """Returns which requirement a pass lacks; "" if none. `not_apart` has a reason for each case that is not."""
     if require == APART and not_apart:
         case, why = next(iter(not_apart.items()))
         some = "1 test was" if len(not_apart) == 1 else f"{len(not_apart)} tests were"
         return f"All passed, but {some} not judged apart from the code (`--require apart`): {case} ({why})."
-    if require == APART and unfinished:
-        return f"All passed, and the change is perhaps unfinished (`--require apart`): {'; '.join(unfinished)}."
+    if require == APART and (doubts := describe_doubts(data)):
+        return f"All passed, and the change is {doubts} (`--require apart`)."
     return ""

@@ -41,6 +41,7 @@ from greenloop.project.revisions.git import Repository
 from greenloop.project.revisions.revision import Revision, compare
 from greenloop.project.revisions.staged import compare_staged, is_anything_staged
 from greenloop.project.settings import Settings
+from greenloop.project.settings import values as setting_values
 from greenloop.project.targets import nearest_names
 from greenloop.verdict.beyond_tests.checks import BeyondTests
 from greenloop.verdict.verifier import Verifier
@@ -277,7 +278,8 @@ async def _accept(
     context.report_left(execution.seconds + max(LEAST, execution.seconds))
     revision = context.revision
     tests = context.texts(case.path for case in spec.cases if case.path in revision.trusted)
-    own = {**dict.fromkeys(revision.new_code), **_decode(revision.old_code)}
+    old = {path: sources.decode(data) for path, data in revision.old_code.items() if path.endswith(".py")}
+    own = {**dict.fromkeys(revision.new_code), **old}
     problem = Problem(root=context.place.root, spec=spec, regions=(), originals={}, files=tests)
     limits = replace(context.place.limits, seconds=context.seconds)
     verifier = Verifier(
@@ -287,14 +289,12 @@ async def _accept(
         suite_seconds=0.0,
         own_texts=own,
         proved=await asyncio.to_thread(choose_cases, context, before.outcomes, spec, execution),
-        beyond=BeyondTests(noticed=context.settings.verify.noticed, after={**context.texts(own), **context.new_data()}),
+        beyond=BeyondTests(
+            options=setting_values(context.settings), after={**context.texts(own), **context.new_data()}
+        ),
     )
     verdict = await verifier.accept(context.texts(path for path in own if path.endswith(".py")))
     return verdict, verifier.state.evidence if verdict.status is Status.PASSED else None
-
-
-def _decode(files: Mapping[str, bytes]) -> dict[str, str]:
-    return {path: sources.decode(data) for path, data in files.items() if path.endswith(".py")}
 
 
 def choose_cases(

@@ -17,7 +17,7 @@ from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.state.run import ApplyResult, Run
 from greenloop.wording.attempt import attempt_line
-from greenloop.wording.notes import describe_also_fixed, describe_noticed, describe_still_red
+from greenloop.wording.notes import describe_also_fixed, describe_still_red, describe_weakness
 from greenloop.wording.outcome import (
     count_cases,
     describe_improvement,
@@ -183,8 +183,8 @@ def _caveats(outcome: Outcome) -> list[str]:
     """Lists caveats before the user takes a solved run's change: network, tests still red or weak, risky calls."""
     network = [isolation_caveat(outcome.evidence)] if outcome.evidence.network else []
     still_red = [clean_for_display(describe_still_red(outcome.evidence))] if outcome.evidence.still_red else []
-    noticed = outcome.evidence.noticed
-    weak = [f"{describe_noticed(noticed).capitalize()}."] if noticed is not None and noticed.is_little else []
+    weakness = describe_weakness(outcome.evidence.data)
+    weak = [f"{weakness.capitalize()}."] if weakness else []
     return [*network, *still_red, *weak, *warning_sentences(outcome)]
 
 

@@ -102,7 +102,9 @@ def run_filter(documents: Documents, runs: Runs, arguments: tuple[Any, ...]) -> 
         if selector is not None:
             # A run of a function is also offered at its tests, which may be in any file of the project.
             return run.target.selector == selector and (is_same_document or is_same_project)
-        return is_same_document or (file is not None and is_same_project and _concerns_file(run, file.path))
+        regions = run.started.problem.regions if run.started else ()
+        concerned = {run.target.path, *(region.path for region in regions)}
+        return is_same_document or (file is not None and is_same_project and file.path in concerned)
 
     return is_meant
 
@@ -123,11 +125,6 @@ def command_scope(documents: Documents, arguments: tuple[Any, ...]) -> tuple[Pat
         return None, None, None
     file = locations.locate_for_display(documents, argument["uri"])
     return (file.root, file.path, argument.get("target")) if file else (Path(), "", None)
-
-
-def _concerns_file(run: Run, path: str) -> bool:
-    regions = run.started.problem.regions if run.started else ()
-    return path == run.target.path or any(path == region.path for region in regions)
 
 
 def newest_offered(documents: Documents, runs: Runs, arguments: tuple[Any, ...]) -> Run | None:

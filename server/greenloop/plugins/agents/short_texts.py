@@ -40,7 +40,7 @@ def shorten(text: str) -> str:
 
 
 def _verification_lines(result: Verification) -> Iterator[str]:
-    reason = result.reason or why_not_proven(result.unearned, result.unfinished)
+    reason = result.reason or why_not_proven(result.unearned, result.data)
     yield f"greenloop verify: not verified. {first_line(reason, 300)}"
     cases = {case.id: case for case in (*result.cases, *result.new.cases)}
     failed = tuple(dict.fromkeys((*result.failed, *result.new_failing)))

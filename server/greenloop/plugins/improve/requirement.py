@@ -9,12 +9,13 @@ from functools import partial
 from typing import Any
 
 from greenloop.core.errors import UsageError
+from greenloop.core.feature_data import Shown
 from greenloop.core.python.ast_source import region_definition
 from greenloop.core.records.outcome import LEAST_CHANGES
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Spec
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.core.requirements import Requirement, Shown, Start
+from greenloop.core.requirements import Requirement, Start
 from greenloop.core.text.json_codec import from_json
 from greenloop.plugins.improve import judging, workloads
 from greenloop.plugins.improve.aims import Goal
@@ -80,7 +81,7 @@ def choose_preset(options: Mapping[str, Any], *, has_planner: bool) -> str:
 def show(data: Mapping[str, Any]) -> Shown:
     """The gain in words, and the lines that cost most before and after."""
     gain = from_json(Gain, data)
-    return Shown(text=describe_gain(gain), key="gain", details=lambda most: heat_rows(gain, most))
+    return Shown(text=describe_gain(gain), fields={"gain": data}, details=lambda most: heat_rows(gain, most))
 
 
 async def _comparison(start: Start, bench: Bench, calls: Sequence[str]) -> tuple[Workload | None, str]:

@@ -6,12 +6,29 @@ It must not know whether new code answers the inputs of its tests alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from greenloop.core.records.outcome import Difference
 from greenloop.plugins.other_inputs.other_inputs import LEAST_NEAR, MISUSE, Observation, show_call, show_done
 from greenloop.verdict.beyond_tests.changed_functions import ChangedFunction
 
 SHOWN = 3  # differences
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """An input besides those of the tests on which the new code does something else: the call, and what either does.
+
+    `line` is the first changed line of the function, in the new text.
+    """
+
+    path: str
+    line: int
+    call: str
+    old: str
+    new: str
+
+    def __str__(self) -> str:
+        return f"{self.call}: old → {self.old}, new → {self.new}"
 
 
 def choose_differences(observations: Sequence[Observation]) -> tuple[Difference, ...]:

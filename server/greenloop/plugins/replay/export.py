@@ -70,11 +70,7 @@ def export_run(record: StoredRun, basis: Basis | None, environ: Mapping[str, str
         tests_hash=basis.trusted,
         tests=basis.files,
         code={path: value for path, value in basis.code.items() if path not in paths},
-        claim=Claim(
-            verified=outcome.verified,
-            message=outcome.message,
-            evidence=replace(outcome.evidence, data={}),
-        ),
+        claim=Claim(verified=outcome.verified, message=outcome.message, evidence=outcome.evidence),
         environment=Lock(python=basis.version, packages=list_requirements(basis.packages), sandbox=record.sandbox),
         settings=RunSettings(network=basis.network, variables=basis.variables, seeds=basis.seeds, limits=basis.limits),
         outcomes=basis.outcomes,

@@ -89,9 +89,7 @@ async def replay(
     )
     reason = "" if verdict.status is Status.PASSED else verdict.reason or f"{', '.join(failed[:3])} does not pass."
     reason = (
-        reason
-        or _why_partial(evidence)
-        or unmet(require, {**evidence.together, **evidence.unproven}, evidence.unfinished)
+        reason or _why_partial(evidence) or unmet(require, {**evidence.together, **evidence.unproven}, evidence.data)
     )
     return Verification(
         verified=not reason,
@@ -109,9 +107,7 @@ async def replay(
         network=place.network,
         require=require,
         notes=outcome.evidence.warnings,
-        differences=evidence.differences,
-        noticed=evidence.noticed,
-        unfinished=evidence.unfinished,
+        data=evidence.data,
         changes=tuple(changes),
         seconds=round(time.monotonic() - began, 3),
     )

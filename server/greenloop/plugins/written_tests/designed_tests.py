@@ -18,7 +18,7 @@ from greenloop.core.requirements import Trial
 from greenloop.core.verification_inputs import check_sandbox
 from greenloop.verdict.beyond_tests import mutation_testing
 from greenloop.verdict.beyond_tests.changed_functions import find_changed_parts
-from greenloop.verdict.beyond_tests.checks import MOST_MUTANTS, MUTANT_SECONDS
+from greenloop.verdict.beyond_tests.noticed import MOST_MUTANTS, MUTANT_SECONDS
 from greenloop_sandbox import Session, case_results
 
 PASSING = 0.6  # share of the tests that an answer passes which is taken for right, as for the trust rules

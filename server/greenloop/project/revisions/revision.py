@@ -147,7 +147,7 @@ def _is_small_data(path: Path) -> bool:
 def check_submodules(root: Path, tree: Tree, role: Callable[[str], str]) -> list[str]:
     """Sentences about submodules that are not in this clone. Raises `CannotVerifyError` for one that has tests."""
     for module in tree.missing_submodules:
-        if _holds_trusted(root, module, role):
+        if (root / module).is_dir() and any(role(f"{module}/{path}") for path in walk(root / module)):
             raise CannotVerifyError(
                 f"The submodule {module} contains tests, but its recorded revision is not in this clone.",
                 remedy="Fetch it: `git submodule update --init --recursive`",
@@ -242,11 +242,6 @@ def caches(root: Path) -> Iterator[str]:
             folders.remove(_CACHE)
             cache = Path(folder) / _CACHE
             yield from (file.relative_to(root).as_posix() for file in sorted(cache.glob("*.pyc")))
-
-
-def _holds_trusted(root: Path, module: str, role: Callable[[str], str]) -> bool:
-    folder = root / module
-    return folder.is_dir() and any(role(f"{module}/{path}") for path in walk(folder))
 
 
 def refuse_links(root: Path, paths: Sequence[str]) -> None:

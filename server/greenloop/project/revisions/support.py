@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import zip_longest
 from pathlib import PurePosixPath
 
@@ -90,13 +90,13 @@ def _is_given_results(text: str, path: str, importer: str, modules: BaseModules)
                     names.add((each.asname or each.name).partition(".")[0])
     for node in ast.walk(tree):
         call = node.value if isinstance(node, ast.Expr) else node.test if isinstance(node, ast.Assert) else None
-        if isinstance(call, ast.Call) and _root_name(call.func) in names and _has_call(call.args):
+        if (
+            isinstance(call, ast.Call)
+            and _root_name(call.func) in names
+            and any(isinstance(inner, ast.Call) for each in call.args for inner in ast.walk(each))
+        ):
             return True
     return False
-
-
-def _has_call(arguments: Sequence[ast.expr]) -> bool:
-    return any(isinstance(inner, ast.Call) for each in arguments for inner in ast.walk(each))
 
 
 def _root_name(node: ast.expr) -> str:

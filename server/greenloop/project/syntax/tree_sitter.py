@@ -86,15 +86,11 @@ def definitions_in_tree(nodes: Sequence[tree_sitter.Node], prefix: str, *, typin
                 decorators = tuple(node_text(child)[1:].strip() for child in node.children if child.type == "decorator")
                 yield from _definition(definition, node, decorators, prefix, typing_only=typing_only)
         elif kind in BLOCKS:
-            is_typing = kind == "if_statement" and _only_for_typing(node)
+            condition = node.child_by_field_name("condition") if kind == "if_statement" else None
+            is_typing = condition is not None and _TYPING.fullmatch(condition.text or b"") is not None
             for child in node.children:
                 is_skipped = typing_only or (is_typing and child.type == "block")
                 yield from definitions_in_tree([child], prefix, typing_only=is_skipped)
-
-
-def _only_for_typing(node: tree_sitter.Node) -> bool:
-    condition = node.child_by_field_name("condition")
-    return condition is not None and _TYPING.fullmatch(condition.text or b"") is not None
 
 
 def _definition(

@@ -202,13 +202,11 @@ async def _is_noticed(
 
 def _body(part: ChangedPart, text: str, lines: Mapping[str, frozenset[int]] | None) -> list[int]:
     """The lines on which the part's statements begin, without docstrings and definitions."""
-    statements = (node for node in walk_code(text) if isinstance(node, ast.stmt) and not isinstance(node, DEFINITIONS))
-    found = {each.lineno for each in statements if part.start <= each.lineno <= part.end and not _says_nothing(each)}
+    said = (node for node in walk_code(text) if isinstance(node, ast.stmt))
+    said = (node for node in said if not isinstance(node, (*DEFINITIONS, ast.Pass)))
+    said = (node for node in said if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)))
+    found = {node.lineno for node in said if part.start <= node.lineno <= part.end}
     return sorted(found if lines is None else found & lines.get(part.path, frozenset()))
-
-
-def _says_nothing(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
 
 
 def _reached(text: str, path: str, traces: Iterable[LineTrace]) -> frozenset[int]:

@@ -46,7 +46,10 @@ IDS = tuple(case.id for case in CASES)
             ],
         ),
         (
-            {"verified": True, "unfinished": ("`days` never reads `year`, m.py:2",)},
+            {
+                "verified": True,
+                "data": {"other_inputs": {"differences": [], "doubts": ["`days` never reads `year`, m.py:2"]}},
+            },
             ["perhaps unfinished: `days` never reads `year`, m.py:2", "Next: Finish what is missing"],
         ),
         ({"verified": True}, []),

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from greenloop.core.errors import GreenloopError
+from greenloop.core.feature_data import show
 from greenloop.core.python.ast_source import find_definitions, parse_module
-from greenloop.core.records.outcome import Difference, Noticed
 from greenloop.core.text.encoding import decode
-from greenloop.wording.notes import describe_difference
 from greenloop_sandbox import Frame
 
 
@@ -59,27 +59,12 @@ class Annotation:
     changes: Mapping[str, tuple[str | None, str]] = field(default_factory=dict)
 
 
-def annotate_open(differences: Sequence[Difference], noticed: Noticed | None) -> list[Annotation]:
+def annotate_open(data: Mapping[str, Any]) -> list[Annotation]:
     """Notes on what the tests of a green result leave open."""
-    found = [
-        Annotation(
-            rule="other-inputs",
-            level=Level.NOTE,
-            message=f"Green, though is this wanted? {describe_difference(each)}",
-            path=each.path,
-            line=each.line,
-        )
-        for each in differences
-    ]
-    return found + [
-        Annotation(
-            rule="unnoticed",
-            level=Level.NOTE,
-            message=f"The tests would also accept {each.change}.",
-            path=each.path,
-            line=each.line,
-        )
-        for each in (noticed.survivors if noticed is not None else ())
+    remarks = [remark for shown in show(data) for remark in shown.remarks]
+    return [
+        Annotation(rule=each.rule, level=Level.NOTE, message=each.message, path=each.path, line=each.line)
+        for each in remarks
     ]
 
 

@@ -38,7 +38,7 @@ def _result(fix: Fix, root: Path) -> Iterator[Annotation]:
             case=fix.target,
             changes=changes,
         )
-        yield from annotate_open(outcome.evidence.differences, outcome.evidence.noticed)
+        yield from annotate_open(outcome.evidence.data)
     elif not fix.passes:
         path, line = find_test(root, fix.target)
         yield Annotation(

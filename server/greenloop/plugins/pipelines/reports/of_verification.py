@@ -22,7 +22,7 @@ def annotate_verification(result: Verification, root: Path) -> list[Annotation]:
         *_failures(result, root),
         *_edits(result),
         *_annotate_restored(result),
-        *annotate_open(result.differences, result.noticed),
+        *annotate_open(result.data),
     ]
     if not (result.verified or result.nothing_staged) and not any(each.level is Level.ERROR for each in found):
         found.insert(0, Annotation(rule="not-verified", level=Level.ERROR, message=result.reason or "Not verified."))

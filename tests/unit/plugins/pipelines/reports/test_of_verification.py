@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.records.outcome import Difference, Noticed, Survivor
+from greenloop.core.records.outcome import Noticed, Survivor
+from greenloop.core.text.json_codec import to_json
 from greenloop.engine.verify.report import Tampering, Verification
 from greenloop.plugins.pipelines.reports.annotations import Level
 from greenloop.plugins.pipelines.reports.of_verification import annotate_verification
@@ -47,9 +48,10 @@ def test_code_that_answers_its_tests_alone_is_an_error_in_its_line(root):
 
 
 def test_what_the_tests_leave_open_are_notes(root):
-    difference = Difference(path="m.py", line=3, call="f(3)", old="5", new="7")
+    difference = {"path": "m.py", "line": 3, "call": "f(3)", "old": "5", "new": "7"}
     noticed = Noticed(tried=6, killed=5, survivors=(Survivor(path="m.py", line=4, change="`<` → `<=` in `a < b`"),))
-    result = Verification(verified=True, differences=(difference,), noticed=noticed)
+    data = {"other_inputs": {"differences": [difference], "doubts": []}, "noticed": to_json(noticed)}
+    result = Verification(verified=True, data=data)
     assert [(each.rule, each.level, each.line, each.message) for each in annotate_verification(result, root)] == [
         ("other-inputs", Level.NOTE, 3, "Green, though is this wanted? f(3): old → 5, new → 7"),
         ("unnoticed", Level.NOTE, 4, "The tests would also accept `<` → `<=` in `a < b`."),

@@ -9,7 +9,6 @@ from pydantic import Field
 from greenloop.api.verification import FILE, Require, Verification, VerifyRequest, replay
 from greenloop.api.verification import verify as verify_tests
 from greenloop.core.errors import UsageError
-from greenloop.core.records.outcome import Evidence
 from greenloop.plugins.agents.mcp.answers import (
     LONGEST,
     FailureAnswer,
@@ -100,7 +99,6 @@ async def verify(
 
 def answer(result: Verification, cases: str) -> VerifiedAnswer:
     """The answer for a verification; `cases` is the place below which they are listed."""
-    beyond = Evidence(differences=result.differences, noticed=result.noticed, unfinished=result.unfinished)
     by_id = {case.id: case for case in (*result.cases, *result.new.cases)}
     failed = dict.fromkeys((*result.failed, *result.new_failing))
     lists, left_out = first_of(
@@ -118,13 +116,13 @@ def answer(result: Verification, cases: str) -> VerifiedAnswer:
             "changed_tests": sorted((*result.changed, *result.removed)),
             "judging_changes": [f"{each} {result.because}".strip() for each in result.judging_changes],
             "not_proven": [f"{case}: {shorten(why)}" for case, why in result.unearned.items()],
-            "notes": map(shorten, (*list_beyond(beyond), *result.changes, *result.notes)),
+            "notes": map(shorten, (*list_beyond(result.data), *result.changes, *result.notes)),
         }
     )
     return VerifiedAnswer(
         verified=result.is_proven,
         state=result.state.value,
-        reason=shorten(result.reason or why_not_proven(result.unearned, result.unfinished), 3 * LONGEST),
+        reason=shorten(result.reason or why_not_proven(result.unearned, result.data), 3 * LONGEST),
         next=next_step(result.state.value),
         base=f"{result.revision} ({result.base[:12]})" if result.base else result.revision,
         passed=sum(case.passed for case in result.cases),
