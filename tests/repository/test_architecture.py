@@ -215,8 +215,8 @@ def test_documents_are_linked_from_somewhere_and_their_links_lead_somewhere():
 WRITERS = {
     "attempts": {"engine/loop/loop.py"},
     "evidence": {"verdict/verifier.py"},
-    "problem": {"engine/run.py"},
-    "unmeasured": {"engine/run.py"},
+    "problem": {"engine/baseline/related_trace.py"},
+    "unmeasured": {"engine/baseline/related_trace.py"},
 }
 
 

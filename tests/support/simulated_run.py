@@ -21,8 +21,9 @@ from greenloop.core.run_state import Baseline
 from greenloop.engine.loop import loop
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.presets import find_preset
-from greenloop.engine.run import RefineRun
+from greenloop.engine.run_parts import RunParts
 from greenloop.engine.run_workspace import RunWorkspace
+from greenloop.engine.steps import Steps
 from greenloop.models.roles import Models
 from greenloop.project import configuration
 
@@ -76,7 +77,7 @@ class SimulatedRun:
         self.models = Models(settings=found, opened={name: FakeModel(name, self.log, answers) for name in names})
         preset = find_preset(found.preset)
         calls = ModelCalls(settings=found, preset=preset, models=self.models, secrets=(SECRET,))
-        self.refine_run = RefineRun(
+        self.parts = RunParts(
             context=SimpleNamespace(
                 settings=found,
                 target=SimpleNamespace(path="m.py"),
@@ -94,22 +95,21 @@ class SimulatedRun:
             calls=calls,
             conversation=SimpleNamespace(has_answer=False, has_question=False),
             user=NoUser(),
+            failed={},
         )
         self.planned: list[str] = []
 
     async def run(self) -> Outcome:
-        run = self.refine_run
-
         async def verify(files: Mapping[str, str]):
             self.texts.append(files["m.py"])
             return judge_files(files)
 
-        drafter = await run.calls.drafter()
-        parts = replace(run.parts(self.emit), verify=verify, glance=verify, accept=verify)
+        drafter = await self.parts.calls.drafter()
+        parts = replace(Steps(parts=self.parts).for_loop(self.emit, verify), verify=verify, glance=verify)
         started = Started(
             problem=self.problem, baseline=BASELINE, model=drafter.name, preset="", sandbox="", attempts=5
         )
-        return await loop.refine(run.state, started, parts, self.emit)
+        return await loop.refine(self.parts.state, started, parts, self.emit)
 
     def emit(self, event) -> None:
         if isinstance(event, Planned):

@@ -17,7 +17,7 @@ from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.text.diff import contains, merge
-from greenloop.core.text.encoding import Encoding, declared_encoding, decode, encode
+from greenloop.core.text.encoding import Encoding, declared_encoding, decode, decode_or_none, encode
 from greenloop.project.atomic_write import write_atomically
 
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ def is_stale(data: bytes | None, text: str | None) -> bool:
     """Is what a file has now another text than the one that the verdict relies on (None: no file)?"""
     if data is None or text is None:
         return (data is None) != (text is None)
-    return _decode_or_none(data) != text
+    return decode_or_none(data) != text
 
 
 def write_changes(root: Path, changes: Sequence[FileChange]) -> None:
@@ -260,13 +260,6 @@ def _read_bytes(path: Path) -> bytes | None:
         return None
     except OSError as error:
         raise WorkspaceError(f"{path} cannot be read ({error.strerror}).", remedy=KEPT_IN_HISTORY) from error
-
-
-def _decode_or_none(data: bytes) -> str | None:
-    try:
-        return decode(data)[0]
-    except GreenloopError:
-        return None
 
 
 def _encode(path: str, text: str, encoding: Encoding) -> bytes:

@@ -47,11 +47,13 @@ def _attempt_table(attempts: Sequence[Attempt], label_cells: Callable[[str], str
     grid.add_column("tokens", justify="right", no_wrap=True)
     grid.add_column("seconds", justify="right", no_wrap=True)
     for attempt in attempts:
-        colour = _COLOURS.get(attempt.verdict.status, "red")
+        verdict = attempt.verdict
+        colour, is_partial = _COLOURS.get(verdict.status, "red"), verdict.passed < verdict.total
+        is_partial = is_partial and verdict.status is Status.FAILED
         grid.add_row(
             attempt_label(attempt) if attempt.number else "baseline",
             Text(render.model_name(attempt.model)),
-            Text(_short_result(attempt), style=colour),
+            Text(count_passed(verdict) if is_partial else attempt_result(attempt), style=colour),
             Text(label_cells(render.attempt_error(attempt))),
             describe_tokens(attempt.spent) if attempt.number or attempt.spent.tokens else "",
             f"{render.attempt_seconds(attempt) or attempt.verdict.seconds:.1f}",
@@ -68,13 +70,6 @@ def _look_table(looks: Mapping[int, Sequence[Look]], label_cells: Callable[[str]
         for row in list_looks(made):
             grid.add_row(str(number), Text(label_cells(render.escape_controls(row)), style="dim"))
     return grid
-
-
-def _short_result(attempt: Attempt) -> str:
-    """The result in the width of a column: `1/3 passed`."""
-    verdict = attempt.verdict
-    is_partial = verdict.status is Status.FAILED and verdict.passed < verdict.total
-    return count_passed(verdict) if is_partial else attempt_result(attempt)
 
 
 def print_diff(text: str) -> None:

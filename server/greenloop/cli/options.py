@@ -86,7 +86,8 @@ def locate(root: str | None, target: str | None, *, cwd: Path) -> tuple[Path, st
     Raises `UsageError` for a root that is not a folder, a file outside it, and when it would be `/` or the home
     folder.
     """
-    path = _file_of(target, cwd)
+    named = Path(os.path.abspath(cwd / split_target(target)[0])) if target else None  # noqa: PTH100
+    path = named if named is not None and named.exists() else None
     if root is not None:
         folder = Path(os.path.abspath(cwd / root))  # noqa: PTH100 - keeps symlinks, as the user typed them
         if not folder.is_dir():
@@ -134,13 +135,6 @@ def split_target(target: str) -> tuple[str, str]:
         return line[1], ":" + line[2]
     file, colon, cell = target.rpartition(":")
     return (file, colon + cell) if colon and target_adapters.find_adapter(file) else (target, "")
-
-
-def _file_of(target: str | None, cwd: Path) -> Path | None:
-    if not target:
-        return None
-    path = Path(os.path.abspath(cwd / split_target(target)[0]))  # noqa: PTH100
-    return path if path.exists() else None
 
 
 def _relative(target: str | None, path: Path | None, root: Path) -> str | None:

@@ -1,7 +1,8 @@
 """Holds what changes while a run goes on, in one place: problem, attempts, evidence, budget.
 
-A field is assigned here, or in one other module: `attempts` by the loop, `problem` and `unmeasured` by engine/run.py,
-`evidence` by the verifier (tests/repository/test_architecture.py). It must not know how any of it comes about.
+A field is assigned here, or in one other module: `attempts` by the loop, `problem` and `unmeasured` by
+engine/baseline/related_trace.py, `evidence` by the verifier (tests/repository/test_architecture.py). It must not know
+how any of it comes about.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.test_selection import fit_selectors
-from greenloop.core.text.encoding import decode
+from greenloop.core.text.encoding import decode_or_none
 from greenloop.core.verification_inputs import check_sandbox
 from greenloop.engine.sandbox_spec import choose_sandbox, ignore_status
 from greenloop.project.settings import Settings
@@ -39,7 +39,7 @@ async def reverify(problem: Problem, files: Mapping[str, bytes], *, settings: Se
     results = case_results(await run_own_code(problem, problem.buffers, sandbox, place, settings.suite.seconds))
     outcomes = {result.id: result.outcome for result in results if result.outcome != "missing"}
     outcomes = {case: outcome for case, outcome in outcomes.items() if case in problem.neighbours}
-    texts = {path: text for path in files if (text := _decode(files[path])) is not None}
+    texts = {path: text for path in files if (text := decode_or_none(files[path])) is not None}
     kept = {path: text for path, text in problem.files.items() if path not in files}
     # What was typed meanwhile may concern any test.
     merged = replace(problem, buffers={**problem.buffers, **files}, files={**kept, **texts}, unaffected=())
@@ -119,14 +119,6 @@ def past_run_verifier(
         network=place.network,
         beyond=BeyondTests(options=setting_values(settings)),
     )
-
-
-def _decode(data: bytes) -> str | None:
-    """Decodes a text; None where that fails, which the run itself will report."""
-    try:
-        return decode(data)[0]
-    except UsageError:
-        return None
 
 
 async def measure_strength(

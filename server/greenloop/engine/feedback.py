@@ -37,10 +37,11 @@ class Feedback:
     parts: Mapping[ErrorGroup | None, Sequence[ModuleType]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.parts = {
-            group: [registry.load_part("feedback", name) for name in self._names(group)]
-            for group in (None, *ErrorGroup)
-        }
+        chosen, preset = self.settings.feedback, self.preset
+        # Those of the settings, else the preset's for the group, else its default.
+        names = {group: getattr(chosen, group, ()) or preset.treat.get(group, preset.feedback) for group in ErrorGroup}
+        groups = [(None, preset.feedback), *names.items()]
+        self.parts = {group: [registry.load_part("feedback", name) for name in each] for group, each in groups}
         _check_stages(self.settings.planner.skip)
 
     async def describe(self, problem: Problem, attempts: Sequence[Attempt]) -> tuple[FeedbackNote, ...]:
@@ -65,11 +66,6 @@ class Feedback:
         if all(region.created or is_unwritten(region, problem.files.get) for region in problem.regions):
             baseline = replace(baseline, notes=tuple(replace(note, text="") for note in baseline.notes))
         return baseline
-
-    def _names(self, group: ErrorGroup | None) -> Sequence[str]:
-        """Returns the parts for an error group: those of the settings, else the preset's for it, else its default."""
-        names = self.preset.treat.get(group, self.preset.feedback) if group else self.preset.feedback
-        return (getattr(self.settings.feedback, group, ()) if group else ()) or names
 
 
 def _check_stages(names: Sequence[str]) -> None:

@@ -30,8 +30,10 @@ from greenloop.engine.history.unsolved_run import UnsolvedRun
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.presets import Preset, find_preset
 from greenloop.engine.run import RefineRun
+from greenloop.engine.run_parts import RunParts
 from greenloop.engine.run_workspace import RunWorkspace
 from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status, open_session
+from greenloop.engine.steps import Steps
 from greenloop.engine.target_adapters import build_start, describe_others
 from greenloop.engine.timing import Stopwatch, TimedSession, heartbeat
 from greenloop.localize.baseline import measure_baseline
@@ -188,7 +190,7 @@ async def refine(
                     preset, baseline = find_preset(_preset_name(context.aim, settings)), await measure_baseline(context)
                     calls = replace(calls, preset=preset)
                     conversation = Conversation.of_context(context, calls)
-            run = RefineRun(
+            parts = RunParts(
                 context=context,
                 baseline=baseline,
                 workspace=RunWorkspace(context=context, sandbox=sandbox, trusted=trusted, watch=watch),
@@ -196,10 +198,11 @@ async def refine(
                 calls=calls,
                 conversation=conversation,
                 user=user or NoUser(),
-                history=harness.history if harness else None,
-                earlier=request.earlier,
                 failed=early.known_failures(baseline.problem),
             )
+            steps = Steps(parts=parts)
+            past = harness.history if harness else None
+            run = RefineRun(parts=parts, steps=steps, history=past, earlier=request.earlier)
             outcome = await run.outcome(tell)
             if outcome.reason is StopReason.ALREADY_GREEN and request.aim is None:
                 others = await describe_others(build_start("", snapshot, timed, place, settings, beating.report))

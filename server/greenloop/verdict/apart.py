@@ -115,8 +115,12 @@ async def prove(
                 unproven.update(await runs.comparing_itself(boundary, left, mixed, right))
     old_passes = [case for case in unproven if inputs.outcomes.get(case) == "passed"]
     together = await runs.not_apart_either(old_passes, unproven)
+    proven = {case: rests_on for case, (_, rests_on) in passes.items() if case not in unproven}
     return Proofs(
-        proven={case: _names(rests_on) for case, (_, rests_on) in passes.items() if case not in unproven},
+        proven={
+            case: tuple(name for kind, names in rests_on.items() if kind not in (OPERANDS, STATES) for name in names)
+            for case, rests_on in proven.items()
+        },
         unproven={case: reason for case, reason in unproven.items() if case not in together},
         vetoed=frozenset(vetoed),
         together={case: unproven[case] for case in together},
@@ -156,10 +160,6 @@ def _rests_on(record: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
     pairs = [(str(kind), str(name)) for kind, name in record["rests_on"]]
     kinds = [kind for kind in (*KINDS, STATES) if kind in dict(pairs)]
     return {kind: tuple(name for each, name in pairs if each == kind) for kind in kinds}
-
-
-def _names(rests_on: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    return tuple(name for kind, names in rests_on.items() if kind not in (OPERANDS, STATES) for name in names)
 
 
 @dataclass(kw_only=True)

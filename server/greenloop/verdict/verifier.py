@@ -37,7 +37,7 @@ from greenloop.verdict.case_runs import (
 )
 from greenloop.verdict.evidence import Progress
 from greenloop.verdict.related_tests import own_code, related
-from greenloop.verdict.related_tests.unmeasured import UnmeasuredTests
+from greenloop.verdict.related_tests.unmeasured import LatePolicy, UnmeasuredTests
 from greenloop.wording.outcome import describe_rest
 from greenloop_sandbox import Execution, Inspection, Session, WatchedLines
 
@@ -57,17 +57,14 @@ class Verifier:
     are given where the workspace itself has the change: the texts before it, None for new files. `proved` are the ids
     of the cases whose passes are proven (None: all), for a whole suite run several times would take long.
     `own_code` returns the files of the user's own code that differ from the disk (None: it is not known any more).
-    `may_take_all`: related tests may go on longer than `suite_seconds`, where the run's time suffices for all of them.
-    `failed` are verdicts of `glance` that are known already. `beyond` says what `accept` looks at beyond the tests.
-    `durations` returns seconds of related tests with the user's own code, as far as they are known by now;
-    `late_seconds` are those of tests that ran late.
+    `failed` are verdicts of `glance` that are known already. `beyond` says what `accept` looks at beyond the tests,
+    `late` what holds for related tests that a result does not wait for.
     """
 
     state: RunState
     open_session: OpenSession
     encode: Encode
     suite_seconds: float
-    may_take_all: bool = True
     network: bool = False
     session: Session | None = None
     ensure_unchanged: Callable[[], Awaitable[None]] | None = None
@@ -76,8 +73,7 @@ class Verifier:
     own_code: Callable[[], Mapping[str, bytes]] | None = None
     failed: Mapping[Change, Verdict] = field(default_factory=dict)
     beyond: BeyondTests | None = None
-    durations: Callable[[], Mapping[str, float]] = dict
-    late_seconds: dict[str, float] = field(default_factory=dict)
+    late: LatePolicy = field(default_factory=LatePolicy)
     _asked: set[str] = field(default_factory=set)
     _passes: dict[Change, Verdict] = field(default_factory=dict)
     _usual_seconds: float | None = None
@@ -139,7 +135,7 @@ class Verifier:
         changed = self._changed(files)
         known = self._passes.get(frozenset(changed.items()), OUT_OF_TIME)
         progress = Progress(
-            inputs=related.postpone(self.inputs, changed, self.durations()),
+            inputs=related.postpone(self.inputs, changed, self.late.durations()),
             verdict=known,
             sandbox=self.session.name if self.session else "",
             offer=partial(offer, changed),
@@ -178,7 +174,7 @@ class Verifier:
         session = self.session
         changed = self._changed(files)
         verdict, inputs = await self._settle(
-            related.postpone(inputs, changed, self.durations()),
+            related.postpone(inputs, changed, self.late.durations()),
             session,
             lambda each: run_cases(each, session, changed, most=most),
             hash_seed=0,
@@ -239,7 +235,13 @@ class Verifier:
 
     async def _prove_all(self, files: Files, progress: Progress) -> None:
         """Proves step by step; `progress` always has what is known by now."""
-        progress.rest = rest = self._rest(progress.inputs, files)
+        progress.rest = rest = UnmeasuredTests(
+            inputs=progress.inputs,
+            files=files,
+            open_session=self.open_session,
+            left=self.state.deadline.left,
+            policy=self.late,
+        )
         rest.start()
         session: Session | None = None
         try:
@@ -298,20 +300,6 @@ class Verifier:
             await asyncio.shield(rest.stop())
             if session is not None:
                 await session.close()
-
-    def _rest(self, inputs: VerificationInputs, files: Files) -> UnmeasuredTests:
-        """The related tests that a result does not wait for."""
-        durations = self.durations()
-        known = [durations[case] for case in inputs.unmeasured if case in durations]
-        return UnmeasuredTests(
-            inputs=inputs,
-            files=files,
-            open_session=self.open_session,
-            left=self.state.deadline.left,
-            may_take_all=self.may_take_all,
-            usual=sum(known) / len(known) if known else 0.0,
-            seconds=self.late_seconds,
-        )
 
     def _changed(self, files: Files) -> dict[str, str]:
         return changed_texts(self.state.problem, files)

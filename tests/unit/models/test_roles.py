@@ -113,12 +113,12 @@ async def test_roles_that_advise_have_models_and_limits_of_their_own():
 
 async def test_what_parts_ask_is_cleared_of_secrets_and_billed():
     simulated_run = SimulatedRun([])
-    await simulated_run.refine_run.calls.ask_for_part(
+    await simulated_run.parts.calls.ask_for_part(
         ChatRequest(messages=(Message(role="user", content=f"why {SECRET}?"),), role=Role.CRITIC)
     )
     ((_name, request),) = simulated_run.log
     assert SECRET not in request.messages[0].content
-    assert simulated_run.refine_run.state.ledger.used.tokens == 2
+    assert simulated_run.parts.state.ledger.used.tokens == 2
 
 
 def test_a_repository_may_not_choose_who_is_asked(tmp_path):

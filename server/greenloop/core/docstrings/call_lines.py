@@ -34,11 +34,8 @@ class DocumentedFunction:
 
     def is_callee(self, call: ast.Call) -> bool:
         """Is the function itself called, and not another one around it?"""
-        return self.is_called_in(call.func) or (self.is_called_in(call) and _callee(call) == (self.method or self.name))
-
-
-def _callee(call: ast.Call) -> str:
-    return ast.unparse(call.func).rpartition(".")[2]
+        callee = ast.unparse(call.func).rpartition(".")[2]
+        return self.is_called_in(call.func) or (self.is_called_in(call) and callee == (self.method or self.name))
 
 
 def find_plain_call(node: ast.AST | None, subject: DocumentedFunction) -> ast.Call | None:

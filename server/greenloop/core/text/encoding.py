@@ -43,6 +43,14 @@ def decode(data: bytes) -> tuple[str, Encoding]:
     return text, encoding
 
 
+def decode_or_none(data: bytes | None) -> str | None:
+    """The text of a file; None where there is none, or it is not text."""
+    try:
+        return None if data is None else decode(data)[0]
+    except UsageError:
+        return None
+
+
 def encode(text: str, encoding: Encoding) -> bytes:
     """The bytes of a text. Raises `UsageError` for a character that the encoding does not have."""
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -48,7 +48,8 @@ class EarlyChanges(BackgroundJob):
     async def _try_all(self, baseline: Baseline, session: Session) -> None:
         self.report_status(EARLY)
         seconds = quick_limit(baseline.attempt.verdict.seconds)
-        for problem in _by_suspect(baseline.problem):
+        suspected = (baseline.problem.focused((suspect,)) for suspect in baseline.problem.suspects[:SUSPECTS])
+        for problem in (baseline.problem, *suspected):
             inputs = VerificationInputs(
                 problem=problem,
                 outcomes=baseline.outcomes,
@@ -65,9 +66,3 @@ class EarlyChanges(BackgroundJob):
             verdict = inputs.judge(await session.run(inputs.test_run(changed, hash_seed=0)))
             if verdict.status is Status.FAILED:
                 self.failed[frozenset(changed.items())] = replace(verdict, seconds=0.0)
-
-
-def _by_suspect(problem: Problem) -> Iterator[Problem]:
-    yield problem
-    for suspect in problem.suspects[:SUSPECTS]:
-        yield problem.focused((suspect,))

@@ -96,7 +96,9 @@ async def examine(
 
     `editor` is the requesting editor; None: the command line.
     """
-    probes, models = await asyncio.gather(_probes(settings), _models(settings, os.environ, editor or EditorAbilities()))
+    names = sorted(registry.list_parts("sandboxes"), key=lambda name: name == "none")
+    probing = asyncio.gather(*(_probe(name, settings) for name in names))
+    probes, models = await asyncio.gather(probing, _models(settings, os.environ, editor or EditorAbilities()))
     sandboxes = _sandboxes(settings, probes)
     for module in entry_points.load_all(entry_points.DOCTOR) if promises else ():
         sandboxes = await module.check_sandboxes(sandboxes, root, settings, probes)
@@ -125,11 +127,6 @@ def _interpreter(root: Path, settings: Settings) -> DoctorFinding:
             return DoctorFinding(part="interpreter", name=version, ok=False, detail=detail, remedy=remedy)
         detail = f"{detail}, without pytest: greenloop's own ({own}) is used"
     return DoctorFinding(part="interpreter", name=version, ok=True, detail=detail)
-
-
-async def _probes(settings: Settings) -> list[Probe]:
-    names = sorted(registry.list_parts("sandboxes"), key=lambda name: name == "none")
-    return await asyncio.gather(*(_probe(name, settings) for name in names))
 
 
 def _sandboxes(settings: Settings, probes: Sequence[Probe]) -> list[DoctorFinding]:

@@ -198,15 +198,13 @@ def check_candidate(
     candidate = attempt.candidate
     finding = attempt.finding
     if candidate is not None and attempt.draft is not None:
-        finding = _check(problem, candidate, attempt.draft, attempts)
-        is_turn = attempt.draft.move is Move.TURN
-        if (
-            finding
-            and not is_turn
-            and not attempt.draft.regions
-            and (kept := without_faulty_functions(problem, candidate))
-        ):
-            attempt, candidate, finding = replace(attempt, candidate=kept), kept, None
+        draft, files = attempt.draft, compose(problem, candidate)
+        if draft.move is Move.TURN:
+            finding = check_edit(problem, candidate, files)
+        else:
+            finding = check(problem, candidate, files, parent=attempts[draft.parent].candidate)
+            if finding and not draft.regions and (kept := without_faulty_functions(problem, candidate)):
+                attempt, candidate, finding = replace(attempt, candidate=kept), kept, None
         if finding is None and (duplicate := find_duplicate(problem, candidate, attempts)):
             finding = Finding(error_class=REPEATED, message=f"The answer repeats attempt {duplicate.number}.")
     emit(
@@ -217,13 +215,6 @@ def check_candidate(
         )
     )
     return with_finding(attempt, finding) if finding else attempt
-
-
-def _check(problem: Problem, candidate: Candidate, draft: Draft, attempts: Sequence[Attempt]) -> Finding | None:
-    files = compose(problem, candidate)
-    if draft.move is Move.TURN:
-        return check_edit(problem, candidate, files)
-    return check(problem, candidate, files, parent=attempts[draft.parent].candidate)
 
 
 def with_finding(attempt: Attempt, finding: Finding) -> Attempt:

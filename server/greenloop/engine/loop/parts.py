@@ -24,10 +24,6 @@ Elect = Callable[[Problem, Sequence[Attempt], bool], Awaitable[Election]]
 Rank = Callable[[Problem, Sequence[Attempt], Sequence[Attempt]], Awaitable[Sequence[Attempt]]]
 
 
-def _record_nothing(_problem: Problem, _draft: Draft, _request: Request, *, is_second: bool) -> None:
-    pass
-
-
 async def keep_order(
     _problem: Problem, _attempts: Sequence[Attempt], _candidates: Sequence[Attempt]
 ) -> Sequence[Attempt]:
@@ -86,7 +82,7 @@ class Parts:
     elect: Elect = elect_nearest
     prepare: Callable[[Problem], Awaitable[None]] = _prepare_nothing
     stops_copies: bool = True
-    sent: Callable[..., Sent | None] = _record_nothing
+    sent: Callable[..., Sent | None] = lambda *_question, **_options: None
     rank: Rank = keep_order
     converse: Converse | None = None
     has_question: Callable[[], bool] = lambda: False

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerifyError, GreenloopError, SandboxBrokenError
+from greenloop.core.errors import CannotVerifyError, SandboxBrokenError
 from greenloop.core.test_selection import fit_selectors
 from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status, open_session
 from greenloop.engine.timing import heartbeat
@@ -96,7 +96,9 @@ async def run_tests(
             run = replace(run, selectors=tuple(files))
             execution = await session.run(run)
     if execution.broken:
-        raise await _breakdown(execution.broken, place, settings, sandbox.name)
+        if fault := explain_broken_sandbox(execution.broken, place.environment):
+            raise CannotVerifyError(fault.sentence, remedy=fault.remedy)
+        raise await sandbox_selection.suggest_other(SandboxBrokenError(execution.broken), settings, sandbox.name)
     if problem := _explain_failure(execution, place, buffers):
         raise problem
     return _report(run, execution, settings)
@@ -135,12 +137,6 @@ def _explain_failure(
     if failures or not is_pytest_broken(execution):
         return None
     return explain_broken_pytest(execution.output, place.root, f"{place.environment.executable} -m pytest")
-
-
-async def _breakdown(reason: str, place: SandboxSpec, settings: Settings, sandbox: str) -> GreenloopError:
-    if fault := explain_broken_sandbox(reason, place.environment):
-        return CannotVerifyError(fault.sentence, remedy=fault.remedy)
-    return await sandbox_selection.suggest_other(SandboxBrokenError(reason), settings, sandbox)
 
 
 def _report(run: TestRun, execution: Execution, settings: Settings) -> SuiteReport:

@@ -42,7 +42,8 @@ def start(*, level: str = "", file: str = "") -> None:
     `file` replaces the log file in the state folder. Raises `UsageError` where it cannot be written.
     """
     requested = level or os.environ.get(LOG_LEVEL_VARIABLE, "")
-    threshold = _number(requested)
+    number = logging.getLevelName(requested.upper())
+    threshold = number if isinstance(number, int) else logging.WARNING
     console = logging.StreamHandler(sys.stderr)
     console.setLevel(threshold)
     handlers: list[logging.Handler] = [console, ToClient(max(threshold, logging.INFO))]
@@ -161,11 +162,6 @@ def _outline(record: logging.LogRecord) -> str:
 
 def _kind(record: logging.LogRecord) -> str:
     return record.exc_info[0].__name__ if record.exc_info and record.exc_info[0] else ""
-
-
-def _number(level: str) -> int:
-    number = logging.getLevelName(level.upper())
-    return number if isinstance(number, int) else logging.WARNING
 
 
 def _new_log_path() -> Path:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from greenloop.core.errors import GreenloopError
 from greenloop.core.text.diff import keep_ends, with_plain_ends
-from greenloop.core.text.encoding import Encoding, declared_encoding, decode, encode
+from greenloop.core.text.encoding import Encoding, declared_encoding, decode, decode_or_none, encode
 from greenloop.core.text.uris import path_from_uri
 
 # Maximum bytes of a file that is read.
@@ -34,11 +34,7 @@ def path_of(uri: str) -> Path | None:
 
 def on_disk(path: Path) -> str | None:
     """The text of a file; None where it does not exist or cannot be read as text."""
-    data = bytes_of(path)
-    try:
-        return None if data is None else decode(data)[0]
-    except GreenloopError:
-        return None
+    return decode_or_none(bytes_of(path))
 
 
 def bytes_of(path: Path) -> bytes | None:
@@ -78,10 +74,8 @@ def encode_as_saved(text: str, path: Path) -> bytes:
 
 def is_same_text(data: bytes | None, text: str) -> bool:
     """True if a file's bytes are this text, whatever their line ends and byte order mark."""
-    try:
-        return data is not None and with_plain_ends(decode(data)[0]) == normalize(text)
-    except GreenloopError:
-        return False
+    known = decode_or_none(data)
+    return known is not None and with_plain_ends(known) == normalize(text)
 
 
 def normalize(text: str) -> str:

@@ -62,9 +62,11 @@ class DiagnosticsStore:
         touched = {path for path, items in by_path.items() if items} | self.paths(owner)
         for path in touched:
             self._follow(path)
-            file = self._files.get(path) or self._add(path)
+            file = self._files.get(path)
             if file is None:
-                continue
+                if (text := self._documents.text(path)) is None:
+                    continue
+                file = self._files.setdefault(path, _File(text=text))
             file.by_owner.pop(owner, None)
             if by_path.get(path):
                 file.by_owner[owner] = self._clamp(line_mapping.split_rows(file.text), by_path[path])
@@ -132,10 +134,6 @@ class DiagnosticsStore:
         for path, items in by_path.items():
             merged.setdefault(self._documents.shown_path(path), []).extend(items)
         return merged
-
-    def _add(self, path: Path) -> _File | None:
-        text = self._documents.text(path)
-        return None if text is None else self._files.setdefault(path, _File(text=text))
 
     def _follow(self, path: Path) -> bool:
         """Moves a file's ranges to the current text; whether any moved or was dropped."""

@@ -38,7 +38,9 @@ def markdown(run: Run) -> str:
     """The hover: state, costs of lines, attempts, looks, diff of the best or shown attempt, origin of tests."""
     costs = [HEAT, code_block(rows, "text")] if (rows := heat(run)) else []
     table = [attempt_table(run.attempts)] if run.attempts or not run.runs_ahead else []
-    parts = [f"**{code(title(run))}**", *_estimate(run), *costs, *table, *map(code, _tampering(run))]
+    estimate = run.started.estimate if run.started is not None and run.running else None
+    estimated = [f"Estimate: {format_estimate(estimate)}."] if estimate else []
+    parts = [f"**{code(title(run))}**", *estimated, *costs, *table, *map(code, _tampering(run))]
     parts += [*describe_asked(run), *list_all_looks(run)]
     heading, diff = _change(run)
     parts += [heading, code_block(diff, "diff")] if diff else []
@@ -98,12 +100,6 @@ def state(run: Run) -> str:
     if run.outcome.solved:
         return f"{outcome_in_short(run.outcome)}{applied}"
     return f"not solved ({run.outcome.reason.value}){applied if run.result.applied else ''}"
-
-
-def _estimate(run: Run) -> list[str]:
-    """The estimate of a run in progress."""
-    estimate = run.started.estimate if run.started is not None and run.running else None
-    return [f"Estimate: {format_estimate(estimate)}."] if estimate else []
 
 
 def _tampering(run: Run) -> list[str]:

@@ -90,7 +90,8 @@ def run_filter(documents: Documents, runs: Runs, arguments: tuple[Any, ...]) -> 
         raise JsonRpcInvalidParams('Expected one object: {"uri"} or {"uri", "target"}, or nothing.')
     file = locations.locate_for_display(documents, argument["uri"])
     selector = argument.get("target")
-    target = _target_at_position(file, argument) if selector is None else None
+    line = position_of(argument) if selector is None else None
+    target = locations.target_at(file, file.line(line)) if file is not None and line is not None else None
     if file is not None and target is not None:
         root, path, name = file.root, target.path, target.qualname
         if any(run.root == root and run.concerns(path, name) for run in runs):
@@ -107,12 +108,6 @@ def run_filter(documents: Documents, runs: Runs, arguments: tuple[Any, ...]) -> 
         return is_same_document or (file is not None and is_same_project and file.path in concerned)
 
     return is_meant
-
-
-def _target_at_position(file: locations.ProjectFile | None, argument: Mapping[str, Any]) -> Target | None:
-    """The test or function at a command's position."""
-    line = position_of(argument)
-    return locations.target_at(file, file.line(line)) if file is not None and line is not None else None
 
 
 def command_scope(documents: Documents, arguments: tuple[Any, ...]) -> tuple[Path | None, str | None, str | None]:

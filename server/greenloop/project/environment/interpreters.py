@@ -176,7 +176,8 @@ def _without_dots(path: Path) -> Path:
 
 
 def _read_virtual(folder: Path, source: str, root: Path) -> Environment:
-    config = _read_pyvenv_cfg(folder / "pyvenv.cfg")
+    pairs = (row.partition("=") for row in read_or_empty(folder / "pyvenv.cfg").splitlines() if "=" in row)
+    config = {key.strip().lower(): value.strip() for key, _equals, value in pairs}
     names = ("Scripts/python.exe",) if _WINDOWS else ("bin/python", "bin/python3")
     executable = next((folder / name for name in names if (folder / name).exists()), None)
     version = re.match(r"(\d+)\.(\d+)", config.get("version_info") or config.get("version") or "")
@@ -197,22 +198,14 @@ def _read_virtual(folder: Path, source: str, root: Path) -> Environment:
     return environment
 
 
-def _read_pyvenv_cfg(file: Path) -> dict[str, str]:
-    pairs = (row.partition("=") for row in read_or_empty(file).splitlines() if "=" in row)
-    return {key.strip().lower(): value.strip() for key, _equals, value in pairs}
-
-
 def _base(home: Path, version: tuple[int, int]) -> Path | None:
     """The prefix of the installation whose executables are in `home`: the folder with the standard library."""
     candidates = [home if _WINDOWS else home.parent]
-    names = (f"python{version[0]}.{version[1]}", "python3", "python")
+    own = f"python{version[0]}.{version[1]}"
+    names = (own, "python3", "python")
     candidates += [(home / name).resolve().parent.parent for name in names if (home / name).exists()]
-    return next((prefix for prefix in candidates if _has_library(prefix, version)), None)
-
-
-def _has_library(prefix: Path, version: tuple[int, int]) -> bool:
-    name = f"python{version[0]}.{version[1]}"
-    return any((prefix / lib / "os.py").is_file() for lib in (f"lib/{name}", f"lib64/{name}", "Lib"))
+    libraries = (f"lib/{own}", f"lib64/{own}", "Lib")
+    return next((each for each in candidates if any((each / lib / "os.py").is_file() for lib in libraries)), None)
 
 
 def _read_conda(prefix: Path, source: str) -> Environment | None:

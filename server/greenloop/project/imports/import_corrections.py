@@ -229,7 +229,8 @@ class _Looker:
 
     def _spelling(self, alias: ast.alias, right: str, renamed: Mapping[str, str]) -> str:
         """The right name, and the one that the rest of the file still uses."""
-        is_bound_alike = alias.asname or alias.name in renamed or not self._uses(alias.name)
+        uses = any(isinstance(each, ast.Name) and each.id == alias.name for each in self._nodes())
+        is_bound_alike = alias.asname or alias.name in renamed or not uses
         return right if is_bound_alike else f"{right} as {alias.name}"
 
     def _is_known(self, dotted: str) -> bool:
@@ -250,10 +251,6 @@ class _Looker:
     def _nodes(self) -> list[ast.AST]:
         module = parse_module(self.text)
         return [*ast.walk(module)] if isinstance(module, ast.Module) else []
-
-    def _uses(self, name: str) -> bool:
-        """Does the file read the name already?"""
-        return any(isinstance(each, ast.Name) and each.id == name for each in self._nodes())
 
     def _defining(self, name: str, dotted: str) -> str:
         """The one other module that defines a name; "" where there is none, or more than one."""

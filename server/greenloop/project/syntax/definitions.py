@@ -174,7 +174,9 @@ def _functions(text: str, path: str, owner: str = "") -> Iterable[Definition]:
     inside = f"{owner}." if owner else ""
     listed = find_definitions(text, path)
     functions = [each for each in listed if each.kind == "function" and each.qualname.startswith(inside)]
-    return {(each.qualname, _accessor(each)): each for each in functions}.values()
+    # A property's getter, setter and deleter have one name.
+    accessors = [[found[1] for mark in each.decorators if (found := _ACCESSOR_NAME.match(mark))] for each in functions]
+    return {(each.qualname, *found[:1]): each for each, found in zip(functions, accessors, strict=True)}.values()
 
 
 def _is_stub(function: Definition, text: str) -> bool:
@@ -188,9 +190,3 @@ def _protocols(text: str, path: str) -> set[str]:
 
 def _is_left_open(function: Definition, protocols: set[str]) -> bool:
     return function.owner in protocols or any(_LEFT_OPEN.match(mark) for mark in function.decorators)
-
-
-def _accessor(function: Definition) -> str:
-    """Returns the function's role for a property of its name (`setter`, `deleter` or `getter`); otherwise ""."""
-    matches = (_ACCESSOR_NAME.match(mark) for mark in function.decorators)
-    return next((match[1] for match in matches if match), "")

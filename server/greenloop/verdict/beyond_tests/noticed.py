@@ -40,12 +40,12 @@ async def look(passed: Pass) -> Findings:
 
 
 def show(data: Mapping[str, Any]) -> Shown:
-    """What the tests notice, and what they would also accept."""
+    """Shows the changes that the tests would also accept, and that they notice little where they do."""
     noticed = from_json(Noticed, data)
     counted = f"notice {noticed.killed} of {noticed.tried} one-token changes of it"
     sentence = f"its tests {counted if noticed.tried else 'reach none of its changed lines'}"
 
-    def accepted(most: int) -> list[str]:
+    def survivors(most: int) -> list[str]:
         rows = [f"{each.change}, {each.path}:{each.line}" for each in noticed.survivors[:most]]
         return rows + [f"anything in {path}:{line}, which they never reach" for path, line in noticed.unreached[:most]]
 
@@ -53,11 +53,11 @@ def show(data: Mapping[str, Any]) -> Shown:
         Remark(rule="unnoticed", message=f"The tests would also accept {each.change}.", path=each.path, line=each.line)
         for each in noticed.survivors
     ]
-    also = f"{sentence}; they also accept" if accepted(1) else ""
+    also = f"{sentence}; they also accept" if survivors(1) else ""
     return Shown(
         fields={"noticed": data},
         weakness=sentence if noticed.is_little else "",
-        notes=[f"{also.capitalize()} {'; '.join(accepted(NAMED))}"] if also else (),
-        report=lambda most: [f"{also}:", *(f"  {each}" for each in accepted(most))] if also else (),
+        notes=[f"{also.capitalize()} {'; '.join(survivors(NAMED))}"] if also else (),
+        report=lambda most: [f"{also}:", *(f"  {each}" for each in survivors(most))] if also else (),
         remarks=remarks,
     )

@@ -39,26 +39,37 @@ class _RefutedError(Exception):
         self.broken, self.forgery = broken, forgery
 
 
+@dataclass(frozen=True, kw_only=True)
+class LatePolicy:
+    """Rules for tests that a result does not wait for.
+
+    They `may_take_all` of the run's time, where that suffices for all of them. `durations` returns the seconds of tests
+    with the user's own code, as far as they are known by now; `seconds` gets those of the tests that ran late.
+    """
+
+    may_take_all: bool = True
+    durations: Callable[[], Mapping[str, float]] = dict
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
 @dataclass(kw_only=True)
 class UnmeasuredTests:
     """Tests that run in portions: on other processors from `start` on, in the caller's sandbox from `finish` on.
 
     Of files that the baseline had no time to collect, all cases are run. `left`: seconds that are left of the run's
-    time, which they `may_take_all` where that suffices; `usual`: seconds that one of them is known to take (0: not
-    known); `most`: sandboxes at once. `report` gets how many have ended, and of how many. `waiting` are those that no
-    run has shown yet, `lost` those that none will; `busy`: seconds of all sandboxes. `seconds` gets those of each.
+    time; `usual`: seconds that one of them is known to take (0: not known); `most`: sandboxes at once. `report` gets
+    how many have ended, and of how many. `waiting` are those that no run has shown yet, `lost` those that none will;
+    `busy`: seconds of all sandboxes.
     """
 
     inputs: VerificationInputs
     files: Mapping[str, str]
     open_session: Callable[[], Awaitable[Session]]
     left: float
-    may_take_all: bool = True
-    usual: float = 0.0
+    policy: LatePolicy = field(default_factory=LatePolicy)
     most: int = field(default_factory=lambda: min(SIDE_BY_SIDE, cgroups.processor_count()))
     clock: Callable[[], float] = monotonic
     report: Callable[[int, int], None] = lambda _done, _all: None
-    seconds: dict[str, float] = field(default_factory=dict)
     lost: tuple[str, ...] = ()
     portions: int = 0
     running: int = 0
@@ -67,10 +78,14 @@ class UnmeasuredTests:
     failed_before: int = 0
     flaky: list[str] = field(default_factory=list)
     waiting: tuple[str, ...] = field(init=False)
+    usual: float = field(init=False)
     _tasks: list[asyncio.Task[None]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         inputs, self.waiting = self.inputs, self.inputs.unmeasured
+        durations = self.policy.durations()
+        known = [durations[case] for case in inputs.unmeasured if case in durations]
+        self.usual = sum(known) / len(known) if known else 0.0
         self._candidate = replace(inputs.test_run(self.files), case_seconds=inputs.limits.seconds)
         self._began = self.clock()
 
@@ -188,14 +203,14 @@ class UnmeasuredTests:
         """Seconds for the next run: those of a suite, or all of the run's where these are expected to suffice."""
         taken, most = self.clock() - self._began, self.left - RESERVE
         waiting = len(self.waiting) + self.running
-        suffices = self.may_take_all and self._ended > 0 and taken + waiting * taken / self._ended < most
+        suffices = self.policy.may_take_all and self._ended > 0 and taken + waiting * taken / self._ended < most
         return (most if suffices else min(self.inputs.suite_seconds, most)) - taken
 
     def _take_in(self, portion: Sequence[str], execution: Execution) -> dict[str, CaseResult]:
         """Returns the results of the tests that ended; behind one that ends a run, the others wait again."""
         results = _results_by_id(execution)
         known = _finished(results, execution, self._candidate.case_seconds)
-        self.seconds |= {case: each.seconds for case, each in known.items() if each.seconds}
+        self.policy.seconds.update({case: each.seconds for case, each in known.items() if each.seconds})
         cases = _with_cases_of_files(portion, results)
         if not execution.killed:  # a file that shows nothing has no tests
             cases = tuple(case for case in cases if case in results or "::" in case)

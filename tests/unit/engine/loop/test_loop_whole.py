@@ -58,7 +58,7 @@ def single_test(answers: list[str], *, slots: int, **settings: object) -> Simula
     """A run for one test, so that no one-token change is tried, with a model that answers so many requests at once."""
     problem = replace(PROBLEM, spec=replace(PROBLEM.spec, cases=PROBLEM.spec.cases[:1]))
     play = SimulatedRun(answers, problem, **settings)
-    calls = play.refine_run.calls
+    calls = play.parts.calls
     calls.preset = replace(calls.preset, context=("source", "tests"))  # the others look into a sandbox
     play.models.opened["fake/a"].slots = slots
     return play

@@ -9,14 +9,19 @@ from dataclasses import replace
 import pytest
 
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.verdict.related_tests.unmeasured import FIRST, LONGEST_PORTION, RESERVE, UnmeasuredTests
+from greenloop.verdict.related_tests.unmeasured import FIRST, LONGEST_PORTION, RESERVE, LatePolicy, UnmeasuredTests
 from greenloop_sandbox import Execution, TestRun
 from related_runs import TwoCodes, inputs
 
 MANY = tuple(f"t.py::test_{number:04}" for number in range(1000))
 
 
-def late_tests(session: TwoCodes, *cases: str, left: float = 600.0, **more: object) -> UnmeasuredTests:
+def late_tests(
+    session: TwoCodes, *cases: str, left: float = 600.0, usual: float = 0.0, **more: object
+) -> UnmeasuredTests:
+    may_take_all = bool(more.pop("may_take_all", True))
+    durations = dict.fromkeys(cases, usual) if usual else {}
+
     async def open_session() -> TwoCodes:
         return session
 
@@ -25,6 +30,7 @@ def late_tests(session: TwoCodes, *cases: str, left: float = 600.0, **more: obje
         files={},
         open_session=open_session,  # type: ignore[arg-type]
         left=left,
+        policy=LatePolicy(may_take_all=may_take_all, durations=lambda: durations),
         **more,  # type: ignore[arg-type]
     )
 

@@ -67,7 +67,7 @@ def test_what_a_comment_asks_for_is_in_the_prompt():
         [HALF], problem=make_problem(instruction="A comment asks: handle None"), preset="plain", attempts=1
     )
     messages = assemble(
-        simulated_run.refine_run.calls.prompts,
+        simulated_run.parts.calls.prompts,
         simulated_run.problem,
         (),
         [BASELINE],

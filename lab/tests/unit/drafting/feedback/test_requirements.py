@@ -36,7 +36,7 @@ async def test_a_docstring_with_three_musts_gives_a_checklist_of_three_and_what_
     simulated_run = SimulatedRun([], problem=problem, preset="plain")
     (draft,) = chain.plan(problem, [BASELINE, newest])
     messages = assemble(
-        simulated_run.refine_run.calls.prompts, problem, (), [BASELINE, newest], draft, budget=2000, count=len
+        simulated_run.parts.calls.prompts, problem, (), [BASELINE, newest], draft, budget=2000, count=len
     )
     assert "- It must not be negative" in messages[-1].content
 

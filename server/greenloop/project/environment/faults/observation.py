@@ -58,7 +58,8 @@ class ObservedFailure:
     @cached_property
     def own_frame(self) -> Frame | None:
         """The innermost frame of the workspace's own code."""
-        return next((frame for frame in reversed(self.failure.frames) if _is_own(frame.path)), None)
+        inside = (frame for frame in reversed(self.failure.frames) if not frame.path.startswith(("/", "<")))
+        return next((frame for frame in inside if not is_installed_path(frame.path)), None)
 
     @property
     def innermost_path(self) -> str:
@@ -133,10 +134,6 @@ class ObservedFailure:
 
 def is_installed_path(path: str) -> bool:
     return "site-packages" in path or "dist-packages" in path
-
-
-def _is_own(path: str) -> bool:
-    return not path.startswith(("/", "<")) and not is_installed_path(path)
 
 
 def _raises(text: str, line: int) -> bool:
