@@ -199,22 +199,14 @@ def _is_word(observation: Observation) -> bool:
     if not (isinstance(word, int) or (isinstance(word, str) and len(word) <= LONGEST_WORD and not word.count(" "))):
         return False
     answer = answer_of(observation.new)
-    if any(part in str(word) for part in _large_numbers(answer)):
+    large = (str(each) for each in _parts(answer) if type(each) is int and each > DIGIT)
+    if any(part in str(word) for part in large):
         return False  # it was read from the input
-    texts = list(_texts(answer))
+    texts = [each for each in _parts(answer) if isinstance(each, str)]
     if isinstance(word, str) and not texts:
         return bool(answer)
     letters = set(str(word).lower())
     return any(sign.isalpha() and sign not in letters for text in texts for sign in text.lower())
-
-
-def _texts(value: object) -> Iterator[str]:
-    """The texts in an answer."""
-    return (each for each in _parts(value) if isinstance(each, str))
-
-
-def _large_numbers(value: object) -> Iterator[str]:
-    return (str(each) for each in _parts(value) if type(each) is int and each > DIGIT)
 
 
 def _parts(value: object) -> Iterator[object]:

@@ -99,7 +99,8 @@ def find_mentions(old: str, new: str, tested: Sequence[AnsweredCall], data: Sequ
     literals = [each for each in every if each.key not in old_keys and not _is_in_prose(each.value, prose)]
     natural = _natural_groups(every, tested)
     literals = [each for each in literals if not natural.intersection(each.groups)]
-    numbers = _numbers(old_module)
+    constants = (node.value for node in ast.walk(old_module) if isinstance(node, ast.Constant))
+    numbers = frozenset(each for each in constants if isinstance(each, int | float) and abs(each) < LARGE)
     return [
         mention
         for number, each in enumerate(tested)
@@ -196,7 +197,7 @@ def _line_of_parts(arguments: Sequence[Any], literals: Sequence[_Literal], every
 def _part_of(tested: AnsweredCall, literal: _Literal) -> str:
     """The literal's key if it is a compared slice of the input, or a list in the answer made of it; else empty."""
     value = literal.value
-    if not isinstance(value, list | tuple) or not all(map(_is_atom, value)):
+    if not isinstance(value, list | tuple) or not all(isinstance(each, str | int | float) for each in value):
         return ""
     letters = _letters(repr(tested.arguments))
     is_compared = literal.is_compared and len(value) >= LEAST_SLICE
@@ -205,10 +206,6 @@ def _part_of(tested: AnsweredCall, literal: _Literal) -> str:
         return literal.key
     is_echo = len(value) >= LEAST_ECHO and all(_letters(str(each)) in letters for each in value)
     return literal.key if is_echo and not is_small(value) and _has_slice(tested.answer, value, deep=True) else ""
-
-
-def _is_atom(value: Any) -> bool:
-    return isinstance(value, str | int | float)
 
 
 def _has_slice(value: Any, items: Sequence[Any], *, deep: bool) -> bool:
@@ -232,11 +229,6 @@ def _is_degenerate(arguments: Sequence[Any], numbers: frozenset[float]) -> bool:
         step = 1 if float(arguments[0]).is_integer() else 0  # a boundary of whole numbers moves by one
         return any(abs(arguments[0] - number) <= step for number in numbers)
     return False
-
-
-def _numbers(module: ast.Module) -> frozenset[float]:
-    constants = (node.value for node in ast.walk(module) if isinstance(node, ast.Constant))
-    return frozenset(each for each in constants if isinstance(each, int | float) and abs(each) < LARGE)
 
 
 # -- literals of code ---------------------------------------------------------------------------------------------
