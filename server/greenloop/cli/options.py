@@ -68,15 +68,11 @@ def settings_table(arguments: argparse.Namespace, *, cwd: Path) -> dict[str, Any
         value = getattr(arguments, flag, None)
         if value is not None:
             table[key] = value
-    if isinstance(table.get("model"), str):
-        table["model"] = _absolute_model(table["model"], cwd)
+    if isinstance(model := table.get("model"), str):
+        kind, colon, file = model.partition(":")
+        # A file on the command line is relative to the current folder, not to the workspace's root.
+        table["model"] = f"{kind}:{cwd / file}" if colon and kind in ("scripted", "replay") else model
     return table
-
-
-def _absolute_model(model: str, cwd: Path) -> str:
-    """A file on the command line is relative to the current folder, not to the workspace's root."""
-    kind, colon, file = model.partition(":")
-    return f"{kind}:{cwd / file}" if colon and kind in ("scripted", "replay") else model
 
 
 def locate(root: str | None, target: str | None, *, cwd: Path) -> tuple[Path, str | None]:

@@ -102,20 +102,15 @@ def has_requirement(name: str) -> bool:
     return any(entry.name == name for entry in entry_points.find_entry_points(entry_points.REQUIREMENTS))
 
 
-def find_requirement(name: str) -> Any:
-    """The module of a requirement; None where the package that has it is not installed."""
-    entries = entry_points.find_entry_points(entry_points.REQUIREMENTS)
-    return next((entry_points.load(entry) for entry in entries if entry.name == name), None)
-
-
 def load_requirement(name: str) -> Any:
     """The module of a requirement. Raises `SettingsError` where it is not installed."""
-    module = find_requirement(name)
-    if module is None:
+    entries = entry_points.find_entry_points(entry_points.REQUIREMENTS)
+    found = next((entry for entry in entries if entry.name == name), None)
+    if found is None:
         raise SettingsError(
             f"The requirement `{name}` is not installed.", remedy="Install greenloop again, with its plugins."
         )
-    return module
+    return entry_points.load(found)
 
 
 async def judge(requirements: Sequence[Requirement], trial: Trial, verdict: Verdict) -> Verdict:

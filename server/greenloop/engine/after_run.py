@@ -5,7 +5,7 @@ It must not know how candidates were made.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from greenloop.core.compose import compose
@@ -47,7 +47,9 @@ async def reverify(problem: Problem, files: Mapping[str, bytes], *, settings: Se
     # A test that the user has edited meanwhile is no part of the change.
     tests = {case.path for case in problem.spec.cases} - {region.path for region in problem.regions}
     code = {path: text for path, text in texts.items() if path not in tests and not is_test_file(path)}
-    own = _own_texts(problem, code)
+    # Without the result: at the start of the run where it knows that, else on the disk.
+    disk = Snapshot(root=problem.root, buffers=problem.buffers)
+    own = {path: problem.originals[path] if path in problem.originals else disk.text(path) for path in code}
     verifier = past_run_verifier(
         measured,
         outcomes,
@@ -75,13 +77,6 @@ async def run_own_code(
     finally:
         await session.close()
     return execution
-
-
-def _own_texts(problem: Problem, paths: Iterable[str]) -> dict[str, str | None]:
-    """The texts without the result: those at the start of the run where it knows them, else those on the disk."""
-    snapshot = Snapshot(root=problem.root, buffers=problem.buffers)
-    originals = problem.originals
-    return {path: originals[path] if path in originals else snapshot.text(path) for path in paths}
 
 
 def past_run_verifier(

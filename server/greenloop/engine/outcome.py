@@ -44,17 +44,13 @@ class OutcomeBuilder:
             newest = (each.number for each in reversed(outcome.attempts) if each.number and each.candidate)
             outcome = replace(outcome, best=next(newest, None))
         if outcome.best is None:
-            return self._name_sandbox(
-                replace(outcome, message=outcome.message or self._describe_unsolved(outcome, problem))
-            )
+            return self._without_proof(outcome, problem)
         attempt = outcome.attempts[outcome.best]
         assert attempt.candidate is not None
         before, after = before_after(problem, attempt.candidate)
         outcome = replace(outcome, before=before, after=after)
         if not outcome.solved:
-            return self._name_sandbox(
-                replace(outcome, message=outcome.message or self._describe_unsolved(outcome, problem))
-            )
+            return self._without_proof(outcome, problem)
         hardcoding_warnings = hardcoding.warnings(problem, attempt.candidate, after)
         doubts = filter(None, [self.doubt])
         found = (*warnings(problem, after), *hardcoding_warnings, *doubts)
@@ -75,18 +71,17 @@ class OutcomeBuilder:
             attempts=(baseline.attempt,),
             usage=Usage(test_seconds=baseline.attempt.verdict.seconds),
         )
-        return self._name_sandbox(outcome)
+        return self._without_proof(outcome, baseline.problem)
 
     def _describe_unsolved(self, outcome: Outcome, problem: Problem) -> str:
         best = outcome.attempts[outcome.best] if outcome.best else None
         overfitting = hardcoding.overfitting_warning(best.verdict, problem.spec) if best else ""
         return " ".join(filter(None, (summarize_unsolved(outcome), self.why, overfitting)))
 
-    def _name_sandbox(self, outcome: Outcome) -> Outcome:
+    def _without_proof(self, outcome: Outcome, problem: Problem) -> Outcome:
         """Names the sandbox in an outcome without a proof, and warns where its isolation was incomplete."""
-        return replace(
-            outcome, evidence=self.sandbox, message=f"{outcome.message} {isolation_caveat(self.sandbox)}".strip()
-        )
+        message = outcome.message or self._describe_unsolved(outcome, problem)
+        return replace(outcome, evidence=self.sandbox, message=f"{message} {isolation_caveat(self.sandbox)}".strip())
 
     def _trust_level(self, baseline: Baseline) -> Verified:
         """Returns the verification level of the user's own code when it passes everything."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from greenloop.core.errors import SettingsError, UsageError
-from greenloop.core.requirements import find_requirement
+from greenloop.core.requirements import load_requirement
 from greenloop_lab.bench.loaders import functions
 from greenloop_lab.bench.tasks import Task, read_rows
 
@@ -30,7 +30,7 @@ def _fields(row: Mapping[str, Any], path: Path, number: int) -> dict[str, Any]:
     if not isinstance(words, list) or not words or not all(isinstance(word, str) for word in words):
         raise UsageError(f"Line {number} of {path}: 'constraints' must be a list of at least one text.", remedy=REMEDY)
     try:
-        limits = find_requirement("constraints").parse(words)
+        limits = load_requirement("constraints").parse(words)
     except SettingsError as error:
         raise UsageError(f"Line {number} of {path}: {error}", remedy=error.remedy or REMEDY) from error
     return {

@@ -73,7 +73,10 @@ def register(server: LanguageServer, parts: Parts) -> None:
             chosen = [each for each in offered if is_offered(each[0])]
             if chosen and context.trigger_kind != lsp.CodeActionTriggerKind.Automatic:
                 parts.prewarmer.prewarm(file.root)
-            fixed = own_diagnostics or (_foreign_errors(context.diagnostics, file, target) if is_test else [])
+            # Other tools' errors in a test (pytest's plugin, a type checker); style issues are not refined.
+            errors = (each for each in context.diagnostics if each.severity in (None, lsp.DiagnosticSeverity.Error))
+            inside = [each for each in errors if target.start <= file.line(each.range.start.line) <= target.end]
+            fixed = own_diagnostics or (inside if is_test else [])
             yield from (_as_sent(capabilities, action, kind, fixed) for action, kind in chosen)
         if context.only is not None and locations.has_tests(file):
             for action, kind in file_actions(uri, file):
@@ -136,12 +139,6 @@ def _type_errors(context: lsp.CodeActionContext) -> list[lsp.Diagnostic]:
         return []
     errors = (item for item in context.diagnostics if item.severity in (None, lsp.DiagnosticSeverity.Error))
     return [item for item in errors if (item.source or "").lower() in TYPE_CHECKERS]
-
-
-def _foreign_errors(diagnostics: Iterable[lsp.Diagnostic], file: ProjectFile, target: Target) -> list[lsp.Diagnostic]:
-    """Errors reported by other tools (pytest's plugin, a type checker) in a test; style issues are not refined."""
-    errors = (item for item in diagnostics if item.severity in (None, lsp.DiagnosticSeverity.Error))
-    return [item for item in errors if target.start <= file.line(item.range.start.line) <= target.end]
 
 
 def _as_sent(
