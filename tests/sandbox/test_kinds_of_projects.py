@@ -235,6 +235,14 @@ async def test_django_without_a_plugin_for_pytest(refine_project, target):
     assert outcome.after == {"cart/models.py": DJANGO["cart/models.py"].replace("[1:]", "[0:]")}
 
 
+async def test_django_asks_its_database_whether_a_class_is_skipped(refine_project):
+    tests = DJANGO["cart/tests.py"].replace("class Page", "@skipUnlessDBFeature('supports_json_field')\nclass Page")
+    settings = DJANGO["shop/settings.py"].replace(", 'NAME': 'db.sqlite3'", "")
+    files = {"cart/tests.py": f"from django.test import skipUnlessDBFeature\n{tests}", "shop/settings.py": settings}
+    outcome = await refine_project({**DJANGO, **files}, "cart/tests.py", interpreter=sys.executable)
+    assert outcome.verified is Verified.VERIFIED, outcome.message
+
+
 async def test_django_on_the_import_path_of_pytest(refine_project):
     files = {path if path == "manage.py" else f"apps/{path}": text for path, text in DJANGO.items()}
     files["pytest.ini"] = f"{INI}pythonpath = apps\n"

@@ -21,15 +21,23 @@ class DjangoTests:
 
     pytest_configure = pytest_load_initial_conftests  # a session that was prepared is past the first
 
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_collection(self):
+        """Lets no class be skipped yet: Django asks the database whether to, which is not made."""
+        from django.test.testcases import CheckCondition
+
+        ask = CheckCondition.__get__
+        CheckCondition.__get__ = lambda *_arguments: False
+        yield
+        CheckCondition.__get__ = ask
+
     def pytest_collection_modifyitems(self, items):
         """Tests that need a clean database come first, as in Django's own order: others leave theirs behind."""
         from django.test import SimpleTestCase, TestCase
 
         def rank(item):
-            kind = getattr(item, "cls", None)
-            if kind is None or not issubclass(kind, SimpleTestCase):
-                return 2
-            return 0 if issubclass(kind, TestCase) else 1
+            kind = getattr(item, "cls", None) or object
+            return -issubclass(kind, SimpleTestCase) - issubclass(kind, TestCase)
 
         items.sort(key=rank)
 
@@ -41,27 +49,24 @@ class DjangoTests:
 
         runner = get_runner(settings)(verbosity=0, interactive=False)
         runner.setup_test_environment()
-        kinds = {item.cls for item in session.items if getattr(item, "cls", None) is not None}
-        names = {name: False for kind in kinds for name in _databases(kind)}
-        made = None
+        made = []
         try:
-            made = runner.setup_databases(aliases=names) if names else None
+            made = runner.setup_databases(aliases={name: False for item in session.items for name in _databases(item)})
         except Exception as error:
             self.database_error = error
         yield
-        if made is not None:
-            runner.teardown_databases(made)
+        runner.teardown_databases(made)
         runner.teardown_test_environment()
 
     def pytest_runtest_setup(self, item):
-        if self.database_error is not None and getattr(item, "cls", None) is not None and _databases(item.cls):
+        if self.database_error is not None and _databases(item):
             raise self.database_error
 
 
-def _databases(kind):
+def _databases(item):
     from django.db import connections
-    from django.test import TransactionTestCase
+    from django.test import SimpleTestCase
 
-    if not issubclass(kind, TransactionTestCase):
-        return ()
-    return connections if kind.databases == "__all__" else kind.databases
+    kind = getattr(item, "cls", None) or object
+    names = kind.databases if issubclass(kind, SimpleTestCase) else ()
+    return connections if names == "__all__" else names
