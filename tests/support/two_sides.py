@@ -89,15 +89,24 @@ def request(**more: Any) -> dict[str, Any]:
     return {"root": ROOT, "allowed": allowed, "project": ["shop"], "tests": [], "modules": {}, **more}
 
 
-class Code(Peer):
+class Side(Peer):
+    """A side whose messages have values alone."""
+
+    def outgoing(self, _encoder: Any) -> dict[str, Any]:
+        return {}
+
+    def incoming(self, _message: Any) -> None: ...
+
+
+class Code(Side):
     """The code's side: a question names one of its functions."""
 
     def __init__(self, functions: Mapping[str, Callable[..., Any]], wire: Any) -> None:
         super().__init__(False, request(), wire)
         self.functions = functions
 
-    def serve_question(self, kind: str, values: list[Any]) -> Any:
-        return self.functions[kind](*values)
+    def answer(self, kind: str, values: list[Any]) -> Any:
+        return self.functions[kind](*values) if kind in self.functions else super().answer(kind, values)
 
     def serve_all(self) -> None:
         while True:
@@ -109,7 +118,7 @@ class Code(Peer):
                 self.send("unfit", [str(error)])
 
 
-class Judge(Peer):
+class Judge(Side):
     """The judge's side; `given_up` are the reasons why nothing can be concluded."""
 
     def __init__(self, wire: Any, *, applies: bool = True) -> None:

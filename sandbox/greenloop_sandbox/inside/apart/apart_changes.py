@@ -6,23 +6,12 @@ and commands work as they are. With the outer boundary, every function that may 
 
 import ast
 import builtins
-import re
 
+import apart_sources as sources
 from apart_modules import named_nodes
-from apart_rules import NEVER, STANDARD, is_test_path
-from apart_sources import (
-    data_of_tests,
-    folders_of_tests,
-    imported,
-    module_name,
-    names_besides_star,
-    rebound,
-    sources,
-    without_tests,
-)
+from apart_rules import NEVER, SPECIAL, STANDARD, is_test_path
 
 CALLED_BY_NAME_OF_CLASS = frozenset(("__init__", "__call__", "__new__", "__enter__", "__exit__"))
-_SPECIAL = re.compile(r"^__\w+__$")
 
 
 def complete(request, root):
@@ -32,23 +21,20 @@ def complete(request, root):
     text that cannot be parsed.
     """
     tests = frozenset(request["tests"])
-    texts = dict(sources(root))
+    texts, others, telling = sources.read(root)
     is_test = {path: is_test_path(path) or path in tests for path in {*texts, *request["files"]}}
     own = {path: text for path, text in texts.items() if not is_test[path] or path in request["files"]}
-    project = {module_name(path).split(".")[0] for path in own}
-    used = {name for text in own.values() for name in imported(text)}
+    project = {sources.module_name(path).split(".")[0] for path in own}
+    used = {name for text in own.values() for name in sources.imported(text)}
     trees, modules, seeds, used_names = {}, {}, set(), set()
     for path, text in request["files"].items():
         if text is None or text == own.get(path):
             continue
-        module = modules[path] = _module(path, is_new=path not in own)
-        if not module["is_new"]:
-            try:
-                trees[path] = ast.parse(own[path])
-            except (SyntaxError, ValueError):
-                module["is_new"] = True  # nothing of it can run in the judge
-                continue
-            _compare(trees[path], ast.parse(text), module, seeds, used_names)
+        tree = sources.parse(own[path]) if path in own else None
+        modules[path] = _module(path, is_new=tree is None)  # of what cannot be parsed, nothing can run in the judge
+        if tree is not None:
+            trees[path] = tree
+            _compare(tree, ast.parse(text), modules[path], seeds, used_names)
     if request["outer"] and seeds:
         _add_callers(own, trees, modules, seeds, used_names)
     files = {path: own.get(path) for path in request["files"]} if request["own"] else request["files"]
@@ -57,82 +43,79 @@ def complete(request, root):
         **request,
         "root": root,
         "allowed": sorted(((STANDARD | used) - NEVER) | project),
-        "project": sorted(project | {module_name(path).split(".")[0] for path in modules}),
+        "project": sorted(project | {sources.module_name(path).split(".")[0] for path in modules}),
         "modules": modules,
-        "rebound": rebound(own),
-        "files": {path: without_tests(text) if text and is_test[path] else text for path, text in files.items()},
-        "hidden": [] if request["aware"] else [*folders_of_tests(root), *of_tests, *data_of_tests(root, of_tests, own)],
-        "kept": sorted(set(names_besides_star(of_tests.values()))),
+        "rebound": sources.rebound(own),
+        "files": {
+            path: sources.without_tests(text) if text and is_test[path] else text for path, text in files.items()
+        },
+        "hidden": [] if request["aware"] else [*telling, *of_tests, *sources.data_of_tests(others, of_tests, own)],
+        "kept": sorted(set(sources.names_besides_star(of_tests.values()))),
     }
 
 
 def _module(path, is_new):
     """`stubs`: functions to replace inside their decorators; `new`: as a whole; `touched`: changed class bodies."""
     fields = {"stubs": {}, "new": {}, "removed": [], "constants": [], "classes": [], "touched": []}
-    return {"name": module_name(path), "is_new": is_new, **fields}
+    return {"name": sources.module_name(path), "is_new": is_new, **fields}
 
 
 # -- one file -------------------------------------------------------------------------------------------------------
 
 
 def _compare(old_tree, new_tree, module, seeds, used_names):
-    old = {key: (name, node) for key, name, node in named_nodes(old_tree)}
-    new = {key: (name, node) for key, name, node in named_nodes(new_tree)}
-    for key, (name, node) in new.items():
-        before = old[key][1] if key in old else None
-        is_class, last = isinstance(node, ast.ClassDef), name.split(".")[-1]
+    old, new = named_nodes(old_tree), named_nodes(new_tree)
+    for key, node in new.items():
+        before, is_class, name = old.get(key), isinstance(node, ast.ClassDef), key.partition("#")[0]
         if before is None or isinstance(before, ast.ClassDef) != is_class:
             if any(name.startswith(other + ".") for other in module["classes"]):
                 continue  # it comes with its class
             if is_class:
                 module["classes"].append(name)
             else:
-                module["new"][key] = _new_function(name, node)
+                module["new"][key] = _new_function(node)
                 used_names |= _names(node)
-            seeds.add(last)
         elif is_class:
-            if _class_itself(before) != _class_itself(node):
-                # Members of an enumeration, slots and bases cannot be added: the changed class takes its place.
-                is_enum = any("Enum" in each or "Flag" in each for each in _dumps(node.bases))
-                is_other = is_enum or _layout(node) != _layout(before)
-                module["classes" if is_other else "touched"].append(name)
-                seeds.add(last)
-        elif ast.dump(before) != ast.dump(node):
-            seeds.add(last)
+            if _class_itself(before) == _class_itself(node):
+                continue
+            # Members of an enumeration, slots and bases cannot be added: the changed class takes its place.
+            is_enum = any("Enum" in each or "Flag" in each for each in _dumps(node.bases))
+            module["classes" if is_enum or _layout(node) != _layout(before) else "touched"].append(name)
+        elif ast.dump(before) == ast.dump(node):
+            continue
+        else:
             used_names |= _names(node)
             if _dumps(before.decorator_list) == _dumps(node.decorator_list):
-                module["stubs"][key] = {"qualname": name, "kind": kind_of(node)}
-                if _signature(before) != _signature(node):
-                    module["stubs"][key]["is_other"] = True  # for those that look at it
+                is_other = _signature(before) != _signature(node)  # for those that look at it
+                module["stubs"][key] = {"kind": kind_of(node), "is_other": is_other}
             else:
-                module["new"][key] = _new_function(name, node)
-    for key, (_, node) in new.items():  # what `@show.register` adds belongs to `show`
+                module["new"][key] = _new_function(node)
+        seeds.add(name.rpartition(".")[2])
+    for key, node in new.items():  # what `@show.register` adds belongs to `show`
         added = _dumps(getattr(node, "decorator_list", ())) if key not in old else ()
         for other in [key for key in old if any("Attribute(value=Name(id='%s'" % key in each for each in added)]:
-            if other in new and not isinstance(new[other][1], ast.ClassDef):
-                module["new"].setdefault(other, _new_function(other, new[other][1]))
+            if other in new and not isinstance(new[other], ast.ClassDef):
+                module["new"].setdefault(other, _new_function(new[other]))
                 module["stubs"].pop(other, None)
-    for key, (name, _) in old.items():
-        if key not in new and not any(name.startswith(other + ".") for other in module["removed"]):
-            module["removed"].append(name)
+    module["removed"] = [
+        key for key in old if key not in new and "#" not in key and key.rpartition(".")[0] in ("", *new)
+    ]
     constants, present = _assignments(old_tree), _assignments(new_tree)
     module["constants"] = [name for name in present if present[name] != constants.get(name)]
-    changed = {*module["constants"], *_bound_by_imports(new_tree) ^ _bound_by_imports(old_tree)}
+    changed = {*module["constants"], *sources.bound_by_imports(new_tree) ^ sources.bound_by_imports(old_tree)}
     seeds.update(changed)
-    for key, (name, node) in new.items():  # a function that reads a changed name changes with it
-        is_known = (
-            key not in old or key in module["new"] or any(name.startswith(each + ".") for each in module["classes"])
-        )
-        if not is_known and not isinstance(node, ast.ClassDef) and _names(node) & changed:
-            module["stubs"].setdefault(key, {"qualname": name, "kind": kind_of(node)})
+    for key, node in new.items():  # a function that reads a changed name changes with it
+        is_known = key not in old or key in module["new"] or isinstance(node, ast.ClassDef)
+        if not is_known and _names(node) & changed:
+            module["stubs"].setdefault(key, {"kind": kind_of(node)})
 
 
 def _signature(function):
     return ast.dump(function.args), function.returns and ast.dump(function.returns)
 
 
-def _new_function(name, node):
-    return {"qualname": name, "kind": kind_of(node), "decorator": _plain_decorator(node.decorator_list)}
+def _new_function(node):
+    return {"kind": kind_of(node), "decorator": _plain_decorator(node.decorator_list)}
 
 
 def _plain_decorator(decorators):
@@ -176,14 +159,6 @@ def _assignments(tree):
     return found
 
 
-def _bound_by_imports(tree):
-    found = set()
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            found.update(each.asname or each.name.split(".")[0] for each in node.names)
-    return found
-
-
 def kind_of(function):
     """plain, generator, async, or async generator."""
     yields, todo = False, list(function.body)
@@ -201,44 +176,27 @@ def kind_of(function):
 
 def _add_callers(own, trees, modules, seeds, used_names):
     """Adds a stub for each function that may lead to a changed one, or shares a table with it, as far as names tell."""
-    for path, text in own.items():
-        if path not in trees:
-            try:
-                trees[path] = ast.parse(text)
-            except (SyntaxError, ValueError):
-                continue
+    trees = {path: tree for path, text in own.items() if (tree := trees.get(path) or sources.parse(text))}
     functions = [
-        (path, key, name, node, _names(node))
+        (path, key, _called_as(key.partition("#")[0]), node, _names(node))
         for path, tree in trees.items()
-        for key, name, node in named_nodes(tree)
+        for key, node in named_nodes(tree).items()
         if not isinstance(node, ast.ClassDef)
     ]
-    tables = {name for path in modules if path in trees for name in _tables(trees[path])}
-    shared = tables & used_names
-    seeds = {*seeds, *(_called_as(name) for _, _, name, _, names in functions if names & shared)} - {None}
-    reached, is_growing = set(seeds), True
-    while is_growing:
-        is_growing = False
-        for _, _, name, _, names in functions:
-            called = _called_as(name)
-            if called is not None and called not in reached and names & reached:
-                reached.add(called)
-                is_growing = True
-    for path, key, name, node, _ in functions:
-        last = name.split(".")[-1]
-        if _called_as(name) not in reached or (_SPECIAL.match(last) and last not in ("__init__", "__call__")):
-            continue
+    shared = {name for path in modules if path in trees for name in _tables(trees[path])} & used_names
+    reached, more = set(), {*seeds, *(called for _, _, called, _, names in functions if names & shared)} - {None}
+    while more:
+        reached |= more
+        more = {called for _, _, called, _, names in functions if names & reached} - reached - {None}
+    for path, key, called, node, _ in functions:
         decorators = " ".join(_dumps(node.decorator_list))
-        if any(word in decorators for word in ("overload", "abstract", "fixture")):
+        is_special = SPECIAL.match(node.name) and node.name not in ("__init__", "__call__")
+        is_marked = any(word in decorators for word in ("overload", "abstract", "fixture"))
+        if called not in reached or is_special or is_marked:
             continue
         module = modules.setdefault(path, _module(path, is_new=False))
-        if (
-            not module["is_new"]
-            and key not in module["stubs"]
-            and key not in module["new"]
-            and name not in module["removed"]
-        ):
-            module["stubs"][key] = {"qualname": name, "kind": kind_of(node)}
+        if not (module["is_new"] or key in {*module["stubs"], *module["new"], *module["removed"]}):
+            module["stubs"][key] = {"kind": kind_of(node)}
 
 
 def _tables(tree):
@@ -256,7 +214,7 @@ def _called_as(name):
     *owners, last = name.split(".")
     if last in CALLED_BY_NAME_OF_CLASS and owners:
         return owners[-1]
-    return None if _SPECIAL.match(last) else last
+    return None if SPECIAL.match(last) else last
 
 
 def _names(node):

@@ -47,7 +47,7 @@ class Code(CodeTasks, Peer):
         if kind == "turn":
             with self._lines:
                 return self.turn(*values)
-        return self.context.contexts.run(super().answer, kind, values)
+        return self.context.contexts.run(self._answer, kind, values)
 
     def start(self, kind, values):
         """The awaitable that a question asks for."""
@@ -61,13 +61,13 @@ class Code(CodeTasks, Peer):
 
     def _function(self, module, key, is_bare):
         importlib.import_module(module)
-        return self._functions[module, key] if is_bare else self._decorated(module, key)
+        return self._functions[module, key] if is_bare else self._find(module, key)
 
     def _call_method(self, *values):
         result = super()._call_method(*values)
         return result if running_loop() else _run(result)
 
-    def serve_question(self, kind, values):
+    def _answer(self, kind, values):
         if kind == "call":
             function = self._function(*values[:3])
             with self._lines:
@@ -87,9 +87,8 @@ class Code(CodeTasks, Peer):
         if kind == "subclass":
             return [[each, self._attributes(each)] for each in values[0].__mro__ if self.rules.is_mirrored(each)]
         if kind == "names":
-            module = importlib.import_module(values[0])
-            return [name for name in vars(module) if not (name.startswith("__") and name.endswith("__"))]
-        raise CannotCross("an unknown question")
+            return [*vars(importlib.import_module(*values))]
+        return super().answer(kind, values)
 
     def _outside(self, module, path):
         """The names that a function has, such as those that its decorator adds; None of what cannot be called."""
@@ -107,14 +106,6 @@ class Code(CodeTasks, Peer):
         found = importlib.import_module(module)
         for name in path.split(".") if path else ():
             found = getattr(found, name)
-        return found
-
-    @staticmethod
-    def _decorated(module, path):
-        found = sys.modules[module]
-        for name in path.split("."):
-            raw = vars(found).get(name) if isinstance(found, type) else None
-            found = raw.fget if isinstance(raw, property) else getattr(found, name)
         return found
 
 
@@ -190,7 +181,7 @@ def main(fd):
     finder = CodeFinder(request["root"], request["files"], functions, sys.meta_path[:])
     sys.meta_path[:] = [finder]
     code = Code(request, wire, functions)
-    finder.after_import = code.context.forget  # the judge has imported the modules of its own
+    finder.after_import = code.context.take_said  # the judge has imported the modules of its own
     while True:
         try:
             code.serve()

@@ -80,13 +80,13 @@ class CodeContext:
 
     def __init__(self, request):
         self._rebound, self._base, self._undo, self._decimal = request["rebound"], {}, [], None
-        self._streams, self._logged, self._warned = (), [], []
+        self._streams, self._said = (), {"logged": [], "warned": []}
         self.contexts = Contexts()
 
     def start(self):
         self._streams = [io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2)]
         (sys.stdout, sys.stderr), sys.stdin = self._streams, io.StringIO()
-        logged, warned = self._logged, self._warned
+        logged, warned = self._said.values()
 
         class Handler(logging.Handler):
             def emit(self, record):
@@ -101,11 +101,12 @@ class CodeContext:
         warnings.showwarning = show_warning
         warnings.simplefilter("always")
 
-    def forget(self):
-        """Forgets what was printed, logged and warned of until now."""
-        self._logged.clear()
-        self._warned.clear()
-        list(self._printed())
+    def take_said(self):
+        """Takes what was printed, logged and warned of until now."""
+        found = {"printed": list(self._printed()), **{name: held[:] for name, held in self._said.items()}}
+        for held in self._said.values():
+            held.clear()
+        return {name: held for name, held in found.items() if held}
 
     def _printed(self):
         """Yields [name of the stream, what was printed to it until now]."""
@@ -117,12 +118,7 @@ class CodeContext:
                 yield [name, text]
 
     def outgoing(self, peer, _encoder):
-        printed = list(self._printed())
-        fields = {"printed": printed} if printed else {}
-        for name, held in (("logged", self._logged), ("warned", self._warned)):
-            if held:
-                fields[name] = held[:]
-                held.clear()
+        fields = self.take_said()
         before, self._decimal = self._decimal, decimal_context()
         # Of a module that is imported late the judge has the same defaults.
         if before is not None and before != self._decimal:

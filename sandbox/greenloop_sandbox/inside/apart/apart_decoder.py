@@ -189,17 +189,11 @@ class Decoder:
             raise CannotCross("the class %s as a value" % found.__name__)
         return found
 
-    def _members(self, kind):
+    def _member(self, kind, name, *value):
         kind = self.decode_class(kind)
-        if not (isinstance(kind, type) and issubclass(kind, enum.Enum)):
+        if not (isinstance(kind, type) and issubclass(kind, enum.Flag if value else enum.Enum)):
             raise CannotCross("no enumeration")
-        return kind
-
-    def _enum_by_value(self, kind, value):
-        kind = self._members(kind)
-        if not issubclass(kind, enum.Flag):
-            raise CannotCross("no member of an enumeration")
-        return kind(self.decode(value))
+        return kind(self.decode(*value)) if value else kind.__members__[name]
 
     def _module(self, name):
         if self.peer.is_judge and (name.split(".")[0] not in self.peer.rules.modules or name not in sys.modules):
@@ -211,7 +205,6 @@ class Decoder:
 NAMES = {
     "s": lambda decoder, number: decoder._value(decoder._object(number)),
     "g": lambda decoder, *path: decoder._value(decoder.peer.rules.resolve(*path)),
-    "e": lambda decoder, kind, name: decoder._members(kind).__members__[name],
-    "ev": Decoder._enum_by_value,
+    "e": Decoder._member,
     "m": Decoder._module,
 }

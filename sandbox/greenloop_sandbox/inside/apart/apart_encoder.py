@@ -28,6 +28,8 @@ from apart_values import (
 )
 
 MOST_OBJECTS = 400_000  # in one message
+# What both sides know of an object: its shape (to see a change), its encoded state, and the objects that it holds.
+Known = collections.namedtuple("Known", ("shape", "state", "children"))  # noqa: PYI024 - nothing is annotated here
 
 
 class Encoder:
@@ -93,9 +95,8 @@ class Encoder:
                 if value.__name__.split(".")[0] in rules.modules:
                     return ["m", value.__name__]
             elif issubclass(kind, enum.Enum):
-                if value._name_ in kind.__members__:
-                    return ["e", self.encode(kind), value._name_]
-                return ["ev", self.encode(kind), self.encode(value._value_)]
+                by_value = [] if value._name_ in kind.__members__ else [self.encode(value._value_)]
+                return ["e", self.encode(kind), value._name_, *by_value]
             path = peer.path_of(value)
             number = peer.share(value, "g|%s|%s" % path if path else None)
         return ["s", self._note(number, value)]
@@ -135,15 +136,6 @@ class Encoder:
         base = solid_base(kind)
         content = HOLDERS[base][0](value) if base in HOLDERS else arguments_of(value, base) if base in PAYLOADS else ()
         return ["o", encode(kind), self.flat(attributes_of(value)), list(map(encode, content))]
-
-
-class Known:
-    """Shared knowledge of an object: its shape (to see a change), its encoded state, and the objects that it holds."""
-
-    __slots__ = ("children", "shape", "state")
-
-    def __init__(self, shape, state, children):
-        self.shape, self.state, self.children = shape, state, children
 
 
 def _shape(value):

@@ -41,9 +41,6 @@ class Evidence(Questions):
     def takes_class(self, kind):
         return self._is_tolerant or all(map(self.rules.may_be_called, kind.__mro__))
 
-    def changed_value(self, value):
-        return self.given(CHANGES, value)
-
     def changed_items(self, tag, items):
         if self._wrong not in (CHANGES, ALL):
             return items

@@ -10,8 +10,8 @@ import runpy
 import sys
 
 from apart_rules import CannotCross
+from apart_wrong import MOST_TEXTS, texts_in
 
-MOST_TEXTS = 100_000  # parts of messages that are searched
 LEAST = 12  # characters of a text that is found within another
 OF_PICKLES = frozenset((("_codecs", "encode"), ("copyreg", "_reconstructor"), ("copyreg", "__newobj__")))
 READ_CODE = frozenset((importlib.machinery.SourceFileLoader.get_data.__code__.co_filename, runpy.__file__))
@@ -48,7 +48,7 @@ def _compiles(peer, source, filename):
     filename = os.fsdecode(filename) if isinstance(filename, (str, bytes)) else ""
     if filename.startswith("<doctest") or os.path.exists(filename):
         return False  # a file that the code has written is opened first
-    texts = set(map(str.strip, (*_texts(peer.said), *_contents(peer.written))))
+    texts = set(map(str.strip, (*texts_in([*peer.said]), *_contents(peer.written))))
     if isinstance(source, ast.AST):
         return any(_is_tree(text, source) for text in texts) and not _only_makes_values(peer, ast.unparse(source))
     source = bytes(source).decode("utf-8", "replace") if isinstance(source, (bytes, bytearray)) else str(source)
@@ -96,7 +96,7 @@ def _finds(peer, module, name):
 def _starts(peer, executable, args, *_):
     words = [args] if isinstance(args, (str, bytes)) else [executable, *(args or ())]
     words = {os.fsdecode(word) for word in words if isinstance(word, (str, bytes, os.PathLike)) and word}
-    return not words.isdisjoint((*_texts(peer.said), *peer.written))
+    return not words.isdisjoint((*texts_in([*peer.said]), *peer.written))
 
 
 CHECKS = {
@@ -104,17 +104,6 @@ CHECKS = {
     "os.exec": _starts, "os.system": lambda peer, command: _starts(peer, command, command),
     "open": lambda peer, path, *_: isinstance(path, str) and os.path.realpath(path) in peer.written,
 }  # fmt: skip
-
-
-def _texts(messages):
-    """The texts in what the code has said."""
-    todo, count = list(messages), 0
-    while todo and count < MOST_TEXTS:
-        value, count = todo.pop(), count + 1
-        if type(value) is str:
-            yield value
-        elif type(value) in (list, tuple, dict):
-            todo += value.values() if type(value) is dict else value
 
 
 def _contents(paths):

@@ -47,13 +47,15 @@ AWAITED = ("await", "anext", "aenter", "aexit")
 
 
 def _forward(operation):
-    if operation == "call":
-        return lambda self, *args, **keywords: self._apart_peer.ask_handle("call", self, args, keywords)
     if operation == "await":
         return lambda self: self._apart_peer.await_handle(operation, self).__await__()
     if operation in AWAITED:
         return lambda self, *args: self._apart_peer.await_handle(operation, self, args)
-    return lambda self, *args: self._apart_peer.ask_handle(operation, self, args)
+    return lambda self, *args, **keywords: self._apart_peer.ask_handle(operation, self, args, keywords)
+
+
+def _special(operation):
+    return lambda value, *args: getattr(type(value), "__%s__" % operation)(value, *args)
 
 
 # Operations on a handle; the second ones only in the code's process.
@@ -65,19 +67,12 @@ ASKED_BY_CODE = (
     "lt", "gt", "le", "ge", "add", "sub", "mul", "truediv", "mod", "contains", "bool", "int", "float", "index",
     "reversed",
 )  # fmt: skip
-OPERATIONS = {
-    "len": len, "iter": iter, "next": next, "repr": repr, "str": str, "bool": bool, "float": float, "int": int,
-    "index": operator.index, "getitem": operator.getitem, "setitem": operator.setitem, "delitem": operator.delitem,
-    "contains": operator.contains, "eq": operator.eq, "lt": operator.lt, "gt": operator.gt, "le": operator.le,
-    "ge": operator.ge, "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
-    "mod": operator.mod, "reversed": reversed, "fspath": lambda value: type(value).__fspath__(value),
-    "enter": lambda value: type(value).__enter__(value),
-    "exit": lambda value, *args: type(value).__exit__(value, *args),
-    "aiter": lambda value: type(value).__aiter__(value), "anext": lambda value: type(value).__anext__(value),
-    "aenter": lambda value: type(value).__aenter__(value),
-    "aexit": lambda value, *args: type(value).__aexit__(value, *args),
-    "await": lambda value: value,
-}  # fmt: skip
+OPERATIONS = {kind.__name__: kind for kind in (len, iter, next, repr, str, bool, float, int, reversed)}
+OPERATIONS.update((name, getattr(operator, name, None) or _special(name)) for name in (
+    "index", "getitem", "setitem", "delitem", "contains", "eq", "lt", "gt", "le", "ge", "add", "sub", "mul", "truediv",
+    "mod", "fspath", "enter", "exit", "aiter", "anext", "aenter", "aexit",
+))  # fmt: skip
+OPERATIONS["await"] = lambda value: value
 
 
 @functools.lru_cache(maxsize=None)
@@ -94,9 +89,8 @@ def operate(operation, value, *rest):
     """Does what the other side asks of an object of this one."""
     if operation in ("getattr", "setattr"):
         return (getattr if operation == "getattr" else setattr)(value, *rest)
-    if operation in ("call", "method"):
-        function, (*name, args, keywords) = value, rest
-        return (getattr(function, *name) if name else function)(*args, **(keywords or {}))
+    if operation == "call":
+        return value(*rest[0], **(rest[1] or {}))
     return _step(value, *rest) if operation == "step" else OPERATIONS[operation](value, *rest[0])
 
 

@@ -174,5 +174,5 @@ class Judge(Evidence, JudgeTasks, Peer):
 
     def incoming(self, message):
         self._record.ran.update((str(path), int(line)) for path, line in message.get("ran", ()))
-        self.said.append((message["v"], message["o"], message.get("printed")))
+        self.said.append((message["v"], [*message["o"].values()], message.get("printed")))
         self._context.incoming(self, message)

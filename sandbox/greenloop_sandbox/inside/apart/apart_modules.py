@@ -15,18 +15,18 @@ ABSENT = frozenset(("pytest", "_pytest", "_hypothesis_pytestplugin", "greenloop"
 
 
 def named_nodes(tree):
-    """(key, qualified name, node) of each function and class outside of functions; the key numbers equal names.
+    """{key: node} of each function and class outside of functions: qualified names, of which equal ones are numbered.
 
     Both sides use it.
     """
-    counts, found = {}, []
+    counts, found = {}, {}
 
     def walk(nodes, prefix):
         for node in nodes:
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 name = prefix + node.name
                 number = counts[name] = counts.get(name, -1) + 1
-                found.append((name + ("#%d" % number if number else ""), name, node))
+                found[name + ("#%d" % number if number else "")] = node
                 if isinstance(node, ast.ClassDef):
                     walk(node.body, name + ".")
             elif isinstance(node, (ast.If, ast.Try, ast.With)):
@@ -51,8 +51,7 @@ class Loader(importlib.machinery.SourceFileLoader):
 
     def __init__(self, name, path, keys, replace, finish, text=None, fallback=None):
         super().__init__(name, path)
-        self._keys, self._replace, self._finish, self._own_text = keys, replace, finish, text
-        self._fallback = fallback
+        self._keys, self._replace, self._finish, self._own_text, self._fallback = keys, replace, finish, text, fallback
 
     def get_data(self, path):
         return super().get_data(path) if self._own_text is None else self._own_text.encode()
@@ -60,7 +59,7 @@ class Loader(importlib.machinery.SourceFileLoader):
     def get_code(self, fullname):
         path = self.get_filename(fullname)
         tree = ast.parse(self.get_data(path), path)
-        for key, _, node in named_nodes(tree):
+        for key, node in named_nodes(tree).items():
             if not isinstance(node, ast.ClassDef) and (self._keys is None or key in self._keys):
                 note = ast.Call(ast.Name(EXPORT, ast.Load()), [ast.Constant(key)], [])
                 node.decorator_list.append(ast.fix_missing_locations(ast.copy_location(note, node)))
@@ -179,7 +178,7 @@ class JudgeFinder(importlib.abc.MetaPathFinder):
 
         def replace(module, key, function):
             change = changes["stubs"][key]
-            made = conversation.stub(module.__name__, key, function.__name__, change["kind"], True, function)
+            made = conversation.stub(module.__name__, key, change["kind"], function)
             return conversation.peer.describe(made, module.__name__, key, True) if change.get("is_other") else made
 
         def finish(module):
@@ -194,9 +193,6 @@ class _NewModule(importlib.abc.Loader):
 
     def __init__(self, conversation):
         self._conversation = conversation
-
-    def create_module(self, _spec):
-        return None
 
     def exec_module(self, module):
         conversation, name = self._conversation, module.__name__

@@ -102,18 +102,8 @@ class Objects:
     def make_function(self, decoder, state, number):
         """A function with the same signature that calls the judge's."""
         _, flavour, (name, qualname, doc), signature, attributes = state
-
-        def call(*args, **keywords):
-            return self.request("op", "call", function, args, keywords)
-
-        def generate(*args, **keywords):
-            yield from call(*args, **keywords)
-
-        async def call_async(*args, **keywords):
-            return await self.call_async(("op", "call", function), args, keywords)
-
-        function = {"async": call_async, "generator": generate}.get(flavour, call)
-        function.__name__, function.__qualname__, function.__doc__, function.__module__ = name, qualname, doc, "app"
+        function = make_stub(lambda: self, lambda: ("op", "call", function), name, flavour)
+        function.__qualname__, function.__doc__, function.__module__ = qualname, doc, "app"
         self.keep(number, function)
         give_signature(function, *decoder.decode(signature))
         rows = [each for each in function.__signature__.parameters.values() if each.default is not each.empty]
@@ -272,8 +262,8 @@ def make_stub(find_peer, question, name, flavour="plain", class_name="", is_new=
         return ask(peer.arguments(args) if peer.is_judge and name == "__init__" else args, keywords)
 
     def generate(*args, **keywords):
-        found = ask(args, keywords)
-        return (yield from find_peer().steps(found) if isinstance(found, Handle) else found)
+        found, peer = ask(args, keywords), find_peer()
+        return (yield from peer.steps(found) if peer.is_judge and isinstance(found, Handle) else found)
 
     async def wait(*args, **keywords):
         return await find_peer().call_async(question(), args, keywords)

@@ -24,7 +24,12 @@ _HEADER = struct.Struct(">I")
 
 
 class Peer(Objects):
-    """Common base of both sides. `wire` is a binary stream; `request` is that of `Rules`."""
+    """Common base of both sides. `wire` is a binary stream; `request` is that of `Rules`.
+
+    A side adds to it: `outgoing(encoder)`, more fields of the next message; `incoming(message)`, which takes those of
+    the other side; `end()`, which ends the conversation at once, from whatever thread; and the judge `give_up(error)`,
+    which notes why nothing can be concluded from this run.
+    """
 
     def __init__(self, is_judge, request, wire):
         self.is_judge, self.rules, self.wire = is_judge, Rules(is_judge, request), wire
@@ -32,23 +37,6 @@ class Peer(Objects):
         self.numbers, self.objects, self.known, self.handle_roots, self.class_keywords = {}, {}, {}, {}, {}
         self._count, self._paths, self._module_count = 0, {}, -1
         self._frames, self._windows, self._traces, self._lock = [], [], [], threading.RLock()
-
-    # -- what a side adds -----------------------------------------------------------------------------------------
-
-    def outgoing(self, _encoder):
-        """More fields of the next message: what the process shows besides values."""
-        return {}
-
-    def incoming(self, message):
-        """Takes the other side's fields."""
-
-    def serve_question(self, _kind, _values):
-        raise CannotCross("an unknown question")
-
-    def give_up(self, error):
-        """Notes why nothing can be concluded from this run."""
-
-    # -- objects --------------------------------------------------------------------------------------------------
 
     def share(self, value, number=None):
         if number is None:
@@ -116,9 +104,6 @@ class Peer(Objects):
         except Exception as error:
             raise CannotCross("a value cannot be rebuilt (%s: %s)" % (type(error).__name__, error)) from None
 
-    def end(self):
-        """Ends the conversation at once, from whatever thread."""
-
     def why_gone(self, error):
         return "the other process is gone, or its message cannot be read (%s)" % error
 
@@ -143,7 +128,8 @@ class Peer(Objects):
                     return self._result(answer, got)
                 self._serve(answer, got)
         except CannotCross as error:
-            self.give_up(error)
+            if self.is_judge:
+                self.give_up(error)
             raise
         finally:
             sys.settrace(self._traces.pop())
@@ -194,7 +180,7 @@ class Peer(Objects):
             return self._operate(*values)
         if kind == "method":
             return self._call_method(*values)
-        return self.serve_question(kind, values)
+        raise CannotCross("an unknown question")
 
     def _operate(self, operation, value, *rest):
         """Does what the other side asks of an object of this one."""

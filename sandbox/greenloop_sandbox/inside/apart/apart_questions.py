@@ -8,7 +8,7 @@ import types
 
 from apart_rules import is_plain
 from apart_values import attributes_of
-from apart_wrong import CHANCE, SHIFTED, copy_of, is_same, perturbed, wrong_operands
+from apart_wrong import CHANCE, SHIFTED, copy_of, is_same, perturbed, texts_in, wrong_operands
 
 MOST_DRAWN = 20  # texts, of which some are contained
 MOST_SEEN = 500  # values that are kept as wrong operands, and questions
@@ -56,7 +56,7 @@ class Questions:
         left, right = args
         wrongs = wrong_operands(left, right, name == "__contains__")
         if name == "__contains__" and isinstance(right, str):  # a short wrong text may be contained by chance
-            held = {each.casefold() for each in _texts_of(attributes_of(left))}
+            held = {each.casefold() for each in texts_in(attributes_of(left))}
             others = [perturbed(right, 0)[0] for _ in range(MOST_DRAWN)]
             wrongs = [(each, True) for each in others if each.casefold() not in held][:3] or wrongs
         seen = [(each, False) for each in self._seen if type(each) is type(right) and each != right]
@@ -82,8 +82,8 @@ class Questions:
         """A question that texts and sets answer as well, such as `startswith`: not alike for every wrong operand."""
         result = ask(args)
         if result is True or (type(result) in (set, frozenset) and not result):
-            wrongs = [_ask(ask, *args[:-1], wrong[0]) for place in range(3) if (wrong := perturbed(args[-1], place))]
-            if wrongs and all(is_same(wrong, result) for wrong in wrongs):
+            answers = _ask_wrongly(ask, args)
+            if answers and all(is_same(answer, result) for _, answer in answers):
                 self._record.suspect("%s says the same of wrong values" % name)
         return result
 
@@ -94,24 +94,19 @@ class Questions:
         a number is made of it.
         """
         result = ask(args)
-        if len(args) < 2:
-            return self._ask_rivals(name, args, result, ask)
-        if result is None or not is_plain(result):
-            if type(args[1]) in NUMBERS and len(self._rivals) < MOST_SEEN:
-                self._rivals[id(result)] = (
-                    result,
-                    [_ask(ask, args[0], perturbed(args[1], place)[0]) for place in range(3)],
-                )
+        is_number = len(args) > 1 and type(args[1]) in NUMBERS
+        if len(args) < 2 or result is None or not is_plain(result):
+            if is_number and len(self._rivals) < MOST_SEEN:
+                self._rivals[id(result)] = result, [answer for _, answer in _ask_wrongly(ask, args[:2])]
             return self._ask_rivals(name, args, result, ask)
         self._record.asked.add("%s.%s" % (owner, name))
-        is_number = type(args[1]) in NUMBERS
         if name in LOOKING and (is_number or (type(args[1]) in (set, frozenset) and not result)):
-            alike = [is_same(_ask(ask, args[0], perturbed(args[1], place)[0]), result) for place in range(3)]
+            alike = [is_same(answer, result) for _, answer in _ask_wrongly(ask, args[:2])]
             if any(alike) if name in INJECTIVE and is_number else all(alike):
                 self._record.suspect("%s.%s gives the same for wrong values" % (owner, name))
         if is_same(result, args[1]):
-            wrongs = [wrong[0] for place in range(3) if (wrong := perturbed(args[1], place))]
-            if wrongs and all(is_same(_ask(ask, args[0], wrong), wrong) for wrong in wrongs):
+            answers = _ask_wrongly(ask, args[:2])
+            if answers and all(is_same(answer, wrong) for wrong, answer in answers):
                 self._record.give_up("%s.%s gives back what it is given" % (owner, name))
         return self.given(OPERATORS, self._ask_rivals(name, args, result, ask))
 
@@ -159,6 +154,12 @@ class Questions:
             self._record.give_up("%s.__eq__ says the same of wrong values" % type(left).__name__)
 
 
+def _ask_wrongly(ask, args):
+    """[(wrong value, the answer)] to the same question with wrong values in place of the last one."""
+    wrongs = [wrong[0] for place in range(3) if (wrong := perturbed(args[-1], place))]
+    return [(wrong, _ask(ask, *args[:-1], wrong)) for wrong in wrongs]
+
+
 def _ask(ask, *args):
     """The answer to a question with a wrong operand; an error is one, too."""
     try:
@@ -172,12 +173,3 @@ def _is_yes(answer):
         return None if answer is NotImplemented else bool(answer)
     except Exception:
         return False
-
-
-def _texts_of(value, depth=0):
-    """The texts in plain containers."""
-    if isinstance(value, str):
-        yield value
-    elif depth < 4 and type(value) in (list, tuple, set, frozenset, dict):
-        for each in [*value, *(value.values() if type(value) is dict else ())]:
-            yield from _texts_of(each, depth + 1)

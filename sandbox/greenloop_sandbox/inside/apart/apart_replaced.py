@@ -11,6 +11,7 @@ import weakref
 
 from apart_context import DIGITS, PLAIN, changed_globals, decimal_context, set_decimal_context
 from apart_decoder import Decoder
+from apart_questions import CHANGES
 from apart_rules import FUNCTIONS, NEVER, CannotCross, module_of
 
 # Variables that would tell the code that it is being tested.
@@ -168,14 +169,14 @@ class JudgeContext:
                 self._warn(peer, str(text), category, str(path), int(line))
         if "decimal" in message and peer.takes_change("the context of decimals"):
             precision, rounding = message["decimal"]
-            set_decimal_context(max(1, min(peer.changed_value(precision), DIGITS[-1])), rounding)
+            set_decimal_context(max(1, min(peer.given(CHANGES, precision), DIGITS[-1])), rounding)
         known = {(module, name) for module, names in self._rebound for name in names}
         for (module, name), encoded in message.get("globals", ()):
             if (module, name) in known and module in sys.modules:
                 value, space = Decoder(peer, {}, set(), set()).decode(encoded), vars(sys.modules[module])
                 is_plain = type(value) in PLAIN and not isinstance(space.get(name), (type, *FUNCTIONS))
                 if is_plain and peer.takes_change("the global %s.%s" % (module, name)):
-                    space[name] = self._base[module, name] = peer.changed_value(value)
+                    space[name] = self._base[module, name] = peer.given(CHANGES, value)
 
     @staticmethod
     def _warn(peer, text, category, path, line):

@@ -90,7 +90,7 @@ class Rules:
         self.test_files = frozenset(request["tests"])
         changed = request["modules"].values()
         self.new_classes = {(module["name"], name) for module in changed for name in module["classes"]}
-        self.new_names = {(m["name"], name["qualname"]) for m in changed for name in m["new"].values()}
+        self.new_names = {(module["name"], key.partition("#")[0]) for module in changed for key in module["new"]}
         self.new_names |= self.new_classes
         self.new_modules = {module["name"] for module in changed if module["is_new"]}
         self.modules = (self.allowed | {"os", "sys", "re", "math", "json", "time"}) - NEVER | {"sys"}
@@ -218,11 +218,11 @@ class Rules:
         kind = type(value)
         if not is_mock(value) and module_of(kind) in NEVER and not self.is_test_module(kind.__module__):
             raise CannotCross("an object of %s was handed to the code" % kind.__module__)
-        if operation not in ("getattr", "setattr", "delattr", "method"):
+        if operation not in ("getattr", "setattr"):
             return
         if type(name) is not str or (SPECIAL.match(name) and name not in SHOWN) or name.startswith(OF_FRAMES):
             raise CannotCross("%s of a lent object" % (name,))
-        changes = operation in ("setattr", "delattr")
+        changes = operation == "setattr"
         if isinstance(value, types.FunctionType) and (changes or (name not in vars(value) and name not in SHOWN)):
             if not changes:
                 raise AttributeError(name)

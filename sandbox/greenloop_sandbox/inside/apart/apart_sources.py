@@ -8,63 +8,58 @@ import re
 from apart_rules import is_test_path
 
 MOST_BYTES = 32 << 20  # of sources that are read to find names
-SKIPPED = frozenset((".git", "__pycache__", ".hypothesis", "node_modules", ".venv", "venv", ".tox", ".nox", "docs"))
-_TELLING = frozenset((".git", ".hypothesis", ".pytest_cache", ".mypy_cache"))
+_TELLING = frozenset((".git", ".hypothesis", ".pytest_cache", ".mypy_cache", "__pycache__"))  # of what is to come
+SKIPPED = _TELLING | {"node_modules", ".venv", "venv", ".tox", ".nox", "docs"}
 _IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+(\w+)|import[ \t]+([\w., \t]+))", re.MULTILINE)
 _FILE_NAME = re.compile(r"[\"'/]([^\"'/\n]+)[\"']")
 
 
-def data_of_tests(root, of_tests, own):
-    """The files beside Python's that only the tests name, not the user's own code: what they expect may be there."""
-    named, used = (set(_FILE_NAME.findall("\n".join(texts.values()))) for texts in (of_tests, own))
-    named -= used
-    for folder, folders, names in os.walk(root) if named else ():
-        folders[:] = [name for name in folders if name not in SKIPPED]
-        for name in named.intersection(names):
+def read(root):
+    """({path: text} of the Python files of a workspace, up to a limit; other files; folders that tell of tests)"""
+    texts, others, telling, left = {}, [], [], MOST_BYTES
+    for folder, folders, names in os.walk(root):
+        inside = os.path.relpath(folder, root).replace(os.sep, "/") + "/"
+        inside = "" if inside == "./" else inside
+        telling += [inside + name for name in folders if name in _TELLING or is_test_path(inside + name + "/x")]
+        folders[:] = sorted(set(folders) - SKIPPED)
+        for name in sorted(names):
             if not name.endswith(".py"):
-                yield os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
+                others.append(inside + name)
+            elif left > 0:
+                try:
+                    with open(os.path.join(folder, name), encoding="utf-8-sig", errors="replace") as stream:
+                        text = texts[inside + name] = stream.read()
+                except OSError:
+                    continue
+                left -= len(text)
+    return texts, others, telling
+
+
+def parse(text):
+    """The tree of a text; None of one that cannot be parsed."""
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError):
+        return None
+
+
+def data_of_tests(others, of_tests, own):
+    """The files that only the tests name, not the user's own code: what they expect may be there."""
+    named, used = (set(_FILE_NAME.findall("\n".join(texts.values()))) for texts in (of_tests, own))
+    return [path for path in others if path.rpartition("/")[2] in named - used]
 
 
 def names_besides_star(texts):
     """Names that tests have from elsewhere, where they import everything of some module: it must not hide them."""
     for text in texts:
-        if "import *" in text:
-            try:
-                nodes = list(ast.walk(ast.parse(text)))
-            except (SyntaxError, ValueError):
-                continue
-            imports = [node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
-            yield from (alias.asname or alias.name.split(".")[0] for node in imports for alias in node.names)
-            yield from dir(builtins)
+        tree = parse(text) if "import *" in text else None
+        if tree is not None:
+            yield from (*bound_by_imports(tree), *dir(builtins))
 
 
-def sources(root):
-    """(path, text) of the Python files of the workspace, up to a limit."""
-    left = MOST_BYTES
-    for folder, folders, names in os.walk(root):
-        folders[:] = sorted(name for name in folders if name not in SKIPPED)
-        for name in sorted(names):
-            path = os.path.join(folder, name)
-            if name.endswith(".py") and left > 0:
-                try:
-                    with open(path, encoding="utf-8-sig", errors="replace") as stream:
-                        text = stream.read()
-                except OSError:
-                    continue
-                left -= len(text)
-                yield os.path.relpath(path, root).replace(os.sep, "/"), text
-
-
-def folders_of_tests(root):
-    """The folders of tests, and those that show what the change was or is to be."""
-    for folder, folders, _ in os.walk(root):
-        for name in folders[:]:
-            path = os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
-            if name in _TELLING or name == "__pycache__" or is_test_path(path + "/x"):
-                folders.remove(name)
-                yield path
-            elif name in SKIPPED:
-                folders.remove(name)
+def bound_by_imports(tree):
+    imports = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    return {each.asname or each.name.split(".")[0] for node in imports for each in node.names}
 
 
 def without_tests(text):
@@ -92,13 +87,10 @@ def rebound(own):
     """[module, names] of the globals that functions of the project rebind."""
     found = []
     for path, text in own.items():
-        if re.search(r"^\s+global ", text, re.MULTILINE):
-            try:
-                nodes = ast.walk(ast.parse(text))
-            except (SyntaxError, ValueError):
-                continue
-            names = sorted({name for node in nodes if isinstance(node, ast.Global) for name in node.names})
-            found.append([module_name(path), names])
+        tree = parse(text) if re.search(r"^\s+global ", text, re.MULTILINE) else None
+        if tree is not None:
+            names = {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
+            found.append([module_name(path), sorted(names)])
     return found
 
 

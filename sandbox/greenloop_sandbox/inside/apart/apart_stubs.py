@@ -27,16 +27,17 @@ OF_DATACLASSES = frozenset(("__eq__", "__lt__", "__le__", "__gt__", "__ge__", "_
 
 
 class Separation:
-    """Starts a code process when one is needed, and a new one after one that is of no use any more."""
+    """The plugin of a run apart: starts a code process, and a new one after one that is of no use any more."""
 
-    def __init__(self, request, codes):
-        self.request, self._codes, self._replacements = request, codes, Replacements()
+    def __init__(self, request, codes, send):
+        self.request, self._codes, self._send, self._replacements = request, codes, send, Replacements()
         self._replacements.watch()
         tmpdir._mk_tmp = lambda _request, factory: factory.mktemp("folder", numbered=True)  # no test's name
-        self._peer, self.record = None, CaseRecord()
+        self._peer, self.record, self._finder = None, CaseRecord(), JudgeFinder(self)
         Executions(lambda: self._peer)
         if request["operands"]:
             self._note_operands()
+        sys.meta_path.insert(0, self._finder)
 
     @property
     def peer(self):
@@ -44,19 +45,14 @@ class Separation:
             self._peer = Judge(self.request, self._codes, self._replacements, self.record)
         return self._peer
 
-    def begin_case(self, item):
+    def _begin_case(self, item):
         if self._peer is not None and self._peer.broken:
-            self.close()
+            self.pytest_unconfigure()
         before, self.record = self.record, CaseRecord(bool(self.request["wrong"]))
         self.record.taken, self.record.made = before.taken, before.made
         self.record.is_shown = isinstance(item, doctest.DoctestItem)
         self.peer._record, self.peer.starts_program = self.record, False
         setattr(builtins, apart_operands.NOTE, self.record.operands)
-
-    def close(self):
-        if self._peer is not None:
-            self._peer.close()
-            self._peer = None
 
     def _note_operands(self):
         """From now on the sides of the assertions of tests are noted, but not those of installed plugins."""
@@ -70,58 +66,48 @@ class Separation:
 
         rewrite.rewrite_asserts, rewrite._read_pyc = rewrite_all, lambda *_args, **_keywords: None
 
-    def plugin(self, send):
-        """Makes the plugin that sends the `apart` record of each case."""
-        conversation = self
+    # -- hooks ----------------------------------------------------------------------------------------------------
 
-        class ApartReporter:
-            @pytest.hookimpl(tryfirst=True)
-            def pytest_load_initial_conftests(self):
-                conversation.come_first()
-
-            @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-            def pytest_runtest_protocol(self, item):
-                conversation.begin_case(item)
-                yield
-                send({"kind": "apart", "id": item.nodeid, **conversation.record.fields()})
-
-            @pytest.hookimpl(hookwrapper=True, trylast=True)
-            def pytest_runtest_call(self, item):
-                watch = AssertionWatch(getattr(item, "obj", None))
-                watch.start()
-                outcome = yield
-                watch.stop()
-                program = "it starts a program, which runs without the change" * conversation.peer.starts_program
-                conversation.record.give_up(watch.fault() if outcome.excinfo is None else program)
-
-            @pytest.hookimpl(trylast=True)
-            def pytest_unconfigure(self):
-                conversation.close()
-
-        return ApartReporter()
-
-    # -- stubs ----------------------------------------------------------------------------------------------------
-
-    def stub(self, module, key, name, kind, is_bare, function=None, is_new=False):
-        """Makes the function that stands for a changed one."""
-        question = ("call", module, key, is_bare)
-        made = make_stub(lambda: self.peer, lambda: question, name, kind, is_new=is_new)
-        if function is not None:
-            return functools.update_wrapper(made, function)
-        made.__qualname__, made.__module__ = key.split("#")[0], module
-        return self.peer.describe(made, module, key, is_bare)
-
-    # -- modules --------------------------------------------------------------------------------------------------
-
-    def install(self):
-        """From now on the changed modules are imported with stubs."""
-        self._finder = JudgeFinder(self)
-        sys.meta_path.insert(0, self._finder)
-
-    def come_first(self):
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_load_initial_conftests(self):
         """Puts the finder before pytest's, which rewrites the assertions of the files that it was named."""
         sys.meta_path.remove(self._finder)
         sys.meta_path.insert(0, self._finder)
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item):
+        self._begin_case(item)
+        yield
+        self._send({"kind": "apart", "id": item.nodeid, **self.record.fields()})
+
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
+    def pytest_runtest_call(self, item):
+        watch = AssertionWatch(getattr(item, "obj", None))
+        watch.start()
+        outcome = yield
+        watch.stop()
+        program = "it starts a program, which runs without the change" * self.peer.starts_program
+        self.record.give_up(watch.fault() if outcome.excinfo is None else program)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_unconfigure(self):
+        if self._peer is not None:
+            self._peer.close()
+            self._peer = None
+
+    # -- stubs ----------------------------------------------------------------------------------------------------
+
+    def stub(self, module, key, kind=None, function=None, is_new=False):
+        """Makes the function that stands for a changed one; without `kind`, for one as its decorators have left it."""
+        name, is_bare = key.partition("#")[0], kind is not None
+        question = ("call", module, key, is_bare)
+        made = make_stub(lambda: self.peer, lambda: question, name.rpartition(".")[2], kind, is_new=is_new)
+        if function is not None:
+            return functools.update_wrapper(made, function)
+        made.__qualname__, made.__module__ = name, module
+        return self.peer.describe(made, module, key, is_bare)
+
+    # -- modules --------------------------------------------------------------------------------------------------
 
     def finish(self, module, changes):
         """Brings a module of the user's own in line with the change: what is new, gone, or has another value."""
@@ -160,7 +146,7 @@ class Separation:
         if value is MISSING or is_function:
             names = self.peer.request("outside", module.__name__, key)
             if names is not None:
-                made = self.stub(module.__name__, key, key, "plain", False, is_new=True)
+                made = self.stub(module.__name__, key, is_new=True)
                 setattr(module, key, self._with_attributes(made, names, key))
         elif isinstance(value, (type, types.ModuleType, types.BuiltinFunctionType)):
             setattr(module, key, value)
@@ -181,7 +167,7 @@ class Separation:
         return made
 
     def _add_function(self, module, key, new):
-        path = new["qualname"]
+        path = key.partition("#")[0]
         owner, last, wrapper = _owner(module, path), path.split(".")[-1], new["decorator"]
         if owner is None:
             return
@@ -191,14 +177,8 @@ class Separation:
             # Such as `cached_property`: not called, but asked for.
             setattr(owner, last, property(lambda this: self.peer.request("op", "getattr", this, last)))
             return
-        made = self.stub(
-            module.__name__,
-            key if is_bare else path,
-            last,
-            new["kind"] if is_bare else "plain",
-            is_bare,
-            is_new=last not in vars(owner),
-        )
+        key, kind = (key, new["kind"]) if is_bare else (path, None)
+        made = self.stub(module.__name__, key, kind, is_new=last not in vars(owner))
         self._with_attributes(made, names or (), path)
         wrap = WRAP.get(wrapper or "") or getattr(vars(owner).get(last), wrapper, WRAP[""])  # a setter, a deleter
         setattr(owner, last, wrap(made))
@@ -221,11 +201,11 @@ class Separation:
         if decides:
             owner.__setattr__ = lambda this, key, value: self.peer.request("op", "setattr", this, key, value)
         if "__init__" in vars(owner):
-            owner.__init__ = self.stub(name, path + ".__init__", "__init__", "plain", False, vars(owner)["__init__"])
+            owner.__init__ = self.stub(name, path + ".__init__", function=vars(owner)["__init__"])
         for key in functions:
             is_missing = key not in vars(owner) or (is_other and key in OF_DATACLASSES)
             if type(key) is str and is_missing and key not in NO_MIRROR:
-                setattr(owner, key, self.stub(name, path + "." + key, key, "plain", False, is_new=True))
+                setattr(owner, key, self.stub(name, path + "." + key, is_new=True))
         if self.request["constants"]:
             self._take_all(owner, attributes)
 
@@ -273,13 +253,11 @@ def _owner(owner, path):
 
 
 def start(request, codes, root, scratch, sandbox_folder, complete, send):
-    """Makes the plugin of a run apart and its conversation, before anything of the project is imported."""
+    """Makes the plugin of a run apart, before anything of the project is imported."""
     try:
         request = complete(request, root)
     except (SyntaxError, ValueError) as error:
         return Refusal("the changed text cannot be parsed (%s)" % error, send)
     visible = [os.path.join(root, path) for path in request["visible"]]
     hidden = [*(os.path.join(root, path) for path in request["hidden"]), sandbox_folder]
-    conversation = Separation(dict(request, hidden=hidden, visible=visible, writable=[scratch]), codes)
-    conversation.install()
-    return conversation.plugin(send)
+    return Separation(dict(request, hidden=hidden, visible=visible, writable=[scratch]), codes, send)

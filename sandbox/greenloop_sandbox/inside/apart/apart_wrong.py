@@ -16,6 +16,7 @@ from apart_handles import Handle
 from apart_rules import is_plain, is_python_class, solid_base
 from apart_values import attributes_of, slots_of
 
+MOST_TEXTS = 100_000  # parts of a value that are searched
 DAY = datetime.timedelta(days=1)
 SHIFTED = {datetime.date: DAY, datetime.datetime: DAY, datetime.timedelta: DAY}
 SHIFTED.update({decimal.Decimal: decimal.Decimal(1), fractions.Fraction: fractions.Fraction(1), complex: 1})
@@ -31,22 +32,19 @@ def perturbed(value, place, sign=0):
     if kind is bool:
         return (not value,)
     if kind in (int, float):
-        return (
-            value
-            + (sign or CHANCE.choice((-1, 1))) * (CHANCE.randint(1_000, 9_999) if place == 0 else CHANCE.randint(1, 9)),
-        )
+        return (value + (sign or CHANCE.choice((-1, 1))) * CHANCE.randint(*((1, 9) if place else (1_000, 9_999))),)
     if kind is str:
         return (_other_text(value),)
     if kind is bytes:
         return (_other_text(value.decode("latin-1")).encode("latin-1"),)
     if value is None:
         return (CHANCE.randint(1, 9),)
-    if kind in (list, tuple) and value:
-        chosen = CHANCE.randrange(len(value))
-        wrong = perturbed(value[chosen], place, sign)
-        return (kind([*value[:chosen], wrong[0], *value[chosen + 1 :]] if wrong else ()),)
-    if kind is list:
-        return ([None],)
+    if kind in (list, tuple, set, frozenset):
+        if not value:
+            return None if kind is tuple else (kind([None]),)
+        items, chosen = [*value], CHANCE.randrange(len(value))
+        items[chosen : chosen + 1] = perturbed(items[chosen], place, sign) or ()
+        return (kind(items),)
     if kind is dict:
         key = next(iter(value), None)
         wrong = perturbed(value[key], place, sign) if value else (1,)
@@ -55,18 +53,11 @@ def perturbed(value, place, sign=0):
         return (re.compile("(?!)" if isinstance(value.pattern, str) else b"(?!)", value.flags),)
     if kind in SHIFTED:
         return (value - SHIFTED[kind] if sign < 0 else value + SHIFTED[kind],)
-    if kind in (set, frozenset):
-        chosen = next(iter(value), "")
-        wrong = perturbed(chosen, place, sign)
-        return wrong and (kind([*[each for each in value if each is not chosen], wrong[0]]),)
     if not _is_instance(value):
         return None
     wrongs = {name: perturbed(held, place, sign) for name, held in attributes_of(value).items()}
-    names = [name for name, wrong in wrongs.items() if wrong is not None]
-    if not names:
-        return None
-    chosen = CHANCE.choice(names)
-    return (copy_of(value, **{chosen: wrongs[chosen][0]}),)
+    changes = [{name: wrong[0]} for name, wrong in wrongs.items() if wrong is not None]
+    return (copy_of(value, **CHANCE.choice(changes)),) if changes else None
 
 
 def wrong_operands(left, right, is_contained):
@@ -120,6 +111,17 @@ def is_same(one, other, depth=0):
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(is_same(one[key], other[key], depth + 1) for key in one)
     return is_plain(one) and one == other
+
+
+def texts_in(value):
+    """The texts in plain containers, up to a limit."""
+    todo, count = [value], 0
+    while todo and count < MOST_TEXTS:
+        value, count = todo.pop(), count + 1
+        if isinstance(value, str):
+            yield value
+        elif type(value) in (list, tuple, set, frozenset, dict):
+            todo += [*value, *(value.values() if type(value) is dict else ())]
 
 
 def _other_text(text):

@@ -29,8 +29,8 @@ def test_a_changed_function_is_replaced_inside_its_decorators(tmp_path):
     own = "@cached\ndef f():\n    return 1\n\n\ndef g():\n    return 1\n\n\nasync def h():\n    return 1\n"
     found = module(tmp_path, own, own.replace("return 1", "yield 2", 1).replace("async def h():\n    return 1", "async def h():\n    return 2"))  # fmt: skip
     assert found["stubs"] == {
-        "f": {"qualname": "f", "kind": "generator"},
-        "h": {"qualname": "h", "kind": "async"},
+        "f": {"kind": "generator", "is_other": False},
+        "h": {"kind": "async", "is_other": False},
     }
     assert [found[kind] for kind in ("new", "removed", "constants", "classes", "touched")] == [{}, [], [], [], []]
     assert (found["name"], found["is_new"]) == ("m", False)
@@ -51,7 +51,7 @@ def test_another_signature_is_noted_with_the_stub(tmp_path, head, is_other):
 def test_a_function_with_other_decorators_is_new(tmp_path, head, decorator):
     own = "class C:\n    @other\n    def f(self):\n        return 1\n"
     found = module(tmp_path, own, own.replace("@other\n    ", head))
-    assert found["new"] == {"C.f": {"qualname": "C.f", "kind": "plain", "decorator": decorator}}
+    assert found["new"] == {"C.f": {"kind": "plain", "decorator": decorator}}
     assert found["stubs"] == {}
 
 

@@ -24,7 +24,7 @@ try: pass
 except ValueError:
     async def g(): pass
 """
-    assert [key for key, _, _ in modules.named_nodes(ast.parse(text))] == ["f", "C", "C.f", "C.D", "f#1", "g"]
+    assert [*modules.named_nodes(ast.parse(text))] == ["f", "C", "C.f", "C.D", "f#1", "g"]
 
 
 @pytest.mark.parametrize(

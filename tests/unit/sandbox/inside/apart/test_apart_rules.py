@@ -59,7 +59,7 @@ def test_a_name_that_means_something_else_is_none(shop):
 
 
 def test_the_code_names_only_what_the_judge_has(shop):
-    changes = {"classes": ["Item"], "new": {"f": {"qualname": "helper"}}, "is_new": False, "name": "shop"}
+    changes = {"classes": ["Item"], "new": {"helper": {}}, "is_new": False, "name": "shop"}
     side = code(modules={"shop.py": changes})
     assert side.name_of(shop.Plain) == ("shop", "Plain")
     for value in (shop.Item, shop.helper, json.dumps, eval, unittest.mock.Mock):
@@ -101,7 +101,7 @@ MOCK.child.return_value = 3
     ("operation", "value", "name"),
     [
         ("getattr", Mine(), "x"), ("setattr", Mine(), "x"), ("call", mine, None), ("getattr", mine, "__name__"),
-        ("len", [1], None), ("getattr", MOCK, "other"), ("call", MOCK, None), ("method", Mine(), "get"),
+        ("len", [1], None), ("getattr", MOCK, "other"), ("call", MOCK, None),
     ],
     ids=_name,
 )  # fmt: skip
@@ -113,7 +113,7 @@ def test_what_the_code_may_ask(operation, value, name):
     ("operation", "value", "name"),
     [
         ("getattr", Mine(), "__dict__"), ("getattr", Mine(), "__class__"), ("getattr", Mine(), 5),
-        ("method", Mine(), "__init__"), ("getattr", (n for n in ()), "gi_frame"), ("setattr", mine, "x"),
+        ("getattr", Mine(), "__init__"), ("getattr", (n for n in ()), "gi_frame"), ("setattr", mine, "x"),
         ("getattr", Mine, "x"), ("setattr", Mine, "x"), ("getattr", os, "system"), ("setattr", Mine().__init__, "x"),
         ("getattr", MOCK, "return_value"), ("getattr", MOCK, "call_args"), ("setattr", MOCK, "side_effect"),
         ("getattr", MOCK, "assert_called"), ("setattr", MOCK, "child"), ("call", pytest.approx(1), None),
