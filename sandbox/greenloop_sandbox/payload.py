@@ -27,7 +27,7 @@ def protocol() -> ModuleType:
 
 def filters() -> ModuleType:
     """The module that assembles filters of system calls, on both sides."""
-    return _load("apart/apart_filters.py")
+    return _load("apart/apart_view.py")
 
 
 def relay() -> ModuleType:

@@ -13,7 +13,7 @@ from apart_modules import ABSENT, CodeFinder
 from apart_peer import EXIT_AT_ONCE, Gone, Peer
 from apart_rules import CannotCross, is_plain
 from apart_signatures import fields_of, hooks_of, signature_of
-from apart_tasks import CodeTasks, running_loop
+from apart_tasks import CodeTasks, asyncio, running_loop
 from apart_view import restrict
 
 
@@ -150,9 +150,6 @@ def _shape(kind):
 def _run(value):
     if not isinstance(value, types.CoroutineType):
         return value
-
-    import asyncio  # takes as long to import as all of this
-
     loop = asyncio.new_event_loop()
     try:
         return loop.run_until_complete(value)

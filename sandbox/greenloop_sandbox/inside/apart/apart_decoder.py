@@ -7,18 +7,7 @@ import types
 
 from apart_encoder import Known
 from apart_rules import FUNCTIONS, CannotCross, solid_base
-from apart_values import (
-    BY_TAG,
-    FORMS,
-    HOLDERS,
-    MADE_OF,
-    PAYLOADS,
-    UNCHANGING,
-    attributes_of,
-    make_subclass,
-    pairs,
-    slots_of,
-)
+from apart_values import BY_TAG, FORMS, HOLDERS, MADE_OF, PAYLOADS, attributes_of, make_instance, pairs, slots_of
 
 IN_PLACE = "arguments that are changed in place"
 SLOT = types.MemberDescriptorType
@@ -90,11 +79,7 @@ class Decoder:
             return base.__new__(kind, *self.decode(state[2]))
         if tag != "o" or issubclass(kind, BaseException):
             raise CannotCross("an unknown form")
-        if base is object:
-            return object.__new__(kind)
-        if base not in PAYLOADS:
-            raise CannotCross("an instance of %s" % kind.__name__)
-        return make_subclass(kind, base, map(self.decode, state[3])) if base in UNCHANGING else base.__new__(kind)
+        return make_instance(kind, base, map(self.decode, state[3]))
 
     def _fill(self, value, state, is_mine, number):
         """Gives an object the state that the other side has sent."""

@@ -13,19 +13,7 @@ import types
 
 from apart_handles import Handle
 from apart_rules import FUNCTIONS, CannotCross, solid_base
-from apart_values import (
-    FORMS,
-    GROUP,
-    HOLDERS,
-    PAYLOADS,
-    SEEN_AS,
-    arguments_of,
-    attributes_of,
-    flat,
-    members_of,
-    row_of,
-    slots_of,
-)
+from apart_values import FORMS, HOLDERS, SEEN_AS, attributes_of, content_of, flat, parts_of_error, row_of, slots_of
 
 MOST_OBJECTS = 400_000  # in one message
 # What both sides know of an object: its shape (to see a change), its encoded state, and the objects that it holds.
@@ -130,12 +118,9 @@ class Encoder:
             return peer.handle_state(self, value, kind)
         if isinstance(value, BaseException):
             cause = encode(value.__cause__)  # the context stays: it may hold anything
-            args = (value.message, tuple(value.exceptions)) if isinstance(value, GROUP) else value.args
-            args, attributes = encode(args), self.flat({**members_of(value, kind), **attributes_of(value)})
-            return ["x", encode(kind), args, attributes, cause, value.__suppress_context__]
-        base = solid_base(kind)
-        content = HOLDERS[base][0](value) if base in HOLDERS else arguments_of(value, base) if base in PAYLOADS else ()
-        return ["o", encode(kind), self.flat(attributes_of(value)), list(map(encode, content))]
+            args, attributes = parts_of_error(value, kind)
+            return ["x", encode(kind), encode(args), self.flat(attributes), cause, value.__suppress_context__]
+        return ["o", encode(kind), self.flat(attributes_of(value)), [*map(encode, content_of(value, solid_base(kind)))]]
 
 
 def _shape(value):

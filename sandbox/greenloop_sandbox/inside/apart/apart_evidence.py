@@ -66,16 +66,24 @@ class Evidence(Questions):
         return found
 
     def request(self, kind, *values, roots=()):
-        if kind not in ("call", "method", "turn"):
-            return self._request(kind, *values, roots=roots)
-        self._receivers.append(self.receivers_of_calls() if kind == "turn" else receivers(kind, values))
-        before = files_below(self._scratch)
+        is_call, outer, self._failed = kind in ("call", "method"), self._failed, None
+        of_calls = self.receivers_of_calls() if kind == "turn" else self._receivers[-1]
+        self._receivers.append(receivers(kind, values) if is_call else of_calls)
+        before = files_below(self._scratch) if is_call or kind == "turn" else None
         try:
-            result = self._request(kind, *values, roots=roots)
+            result = super().request(kind, *values, roots=roots)
+            self.note_swallowed(self._failed)
+            self.note_kept(kind, values, result)
+        except StopIteration:
+            if "next" not in str(values[is_call]):
+                self._record.suspect("it raises StopIteration, which ends the loop of another")
+            raise
         finally:
+            self._failed = outer
             self._receivers.pop()
-            self._look_at_files(before)
-        return self.given(RESULTS, result) if kind in ("call", "method") else result
+            if before is not None:
+                self._look_at_files(before)
+        return self.given(RESULTS, result) if is_call else result
 
     def _look_at_files(self, before):
         """Notes files of the tests that the code has changed; where a run is for that, they say something else."""
@@ -88,21 +96,6 @@ class Evidence(Questions):
             if self._wrong == ALL:
                 file = pathlib.Path(path)
                 file.write_bytes(b"%d%s" % (CHANCE.randint(1_000, 9_999), file.read_bytes()))
-
-    def _request(self, kind, *values, roots=()):
-        outer, self._failed = self._failed, None
-        try:
-            result = super().request(kind, *values, roots=roots)
-        except StopIteration:
-            if "next" not in str(values[1 if kind in ("method", "call") else 0]):
-                self._record.suspect("it raises StopIteration, which ends the loop of another")
-            raise
-        else:
-            self.note_swallowed(self._failed)
-            self.note_kept(kind, values, result)
-            return result
-        finally:
-            self._failed = outer
 
     def note_raised(self, error):
         if isinstance(error, AssertionError):

@@ -66,12 +66,10 @@ class Judge(Evidence, JudgeTasks, Peer):
         self.broken, self._is_tolerant = "", False
         self.prepare(request)
         self.prepare_tasks()
-        self._start(request, marshal.dumps(codes))
-
-    def _start(self, request, codes):
+        known = {name: value for name, value in request.items() if name not in SECRET}
+        data = marshal.dumps(codes)
         try:
-            known = {name: value for name, value in request.items() if name not in SECRET}
-            self.wire.write(b"%10d" % len(codes) + codes + json.dumps(known).encode() + b"\n")
+            self.wire.write(b"%10d" % len(data) + data + json.dumps(known).encode() + b"\n")
             self.wire.flush()
             reason = json.loads(self.wire.readline())["reason"]
         except (OSError, ValueError, KeyError, TypeError):

@@ -11,6 +11,7 @@ import operator
 import sys
 import types
 
+import apart_signatures as signatures
 from apart_handles import ASKED_BY_BOTH, ASKED_BY_CODE, Handle, LentHandle, handle_class
 from apart_rules import (
     COMPARISONS,
@@ -24,17 +25,6 @@ from apart_rules import (
     is_mock,
     module_of,
     solid_base,
-)
-from apart_signatures import (
-    closure_roots,
-    fields_of,
-    give_fields,
-    give_signature,
-    make_signature,
-    method_of,
-    own_slots,
-    plain_signature,
-    signature_of,
 )
 from apart_values import PAYLOADS
 
@@ -71,7 +61,7 @@ class Objects:
         return foreign and not isinstance(value, BaseException)
 
     def handle_state(self, encoder, value, kind):
-        held = () if self.is_judge else closure_roots(value)  # never what the tests' functions hold
+        held = () if self.is_judge else signatures.closure_roots(value)  # never what the tests' functions hold
         if not self.is_judge:
             self.handle_roots.setdefault(id(value), (*self.current_roots(), *held))
         shown = getattr(value, "__class__", kind)
@@ -97,7 +87,7 @@ class Objects:
         flavour = "async" if flags & inspect.CO_COROUTINE else "generator" if flags & inspect.CO_GENERATOR else ""
         attributes = {name: value for name, value in vars(function).items() if name != "__wrapped__"}
         names = [function.__name__, function.__qualname__, function.__doc__]
-        return ["fn", flavour, names, encoder.encode(signature_of(function)), encoder.flat(attributes)]
+        return ["fn", flavour, names, encoder.encode(signatures.signature_of(function)), encoder.flat(attributes)]
 
     def make_function(self, decoder, state, number):
         """A function with the same signature that calls the judge's."""
@@ -105,7 +95,7 @@ class Objects:
         function = make_stub(lambda: self, lambda: ("op", "call", function), name, flavour)
         function.__qualname__, function.__doc__, function.__module__ = qualname, doc, "app"
         self.keep(number, function)
-        give_signature(function, *decoder.decode(signature))
+        signatures.give_signature(function, *decoder.decode(signature))
         rows = [each for each in function.__signature__.parameters.values() if each.default is not each.empty]
         function.__defaults__ = tuple(each.default for each in rows if each.kind is not each.KEYWORD_ONLY) or None
         function.__kwdefaults__ = {each.name: each.default for each in rows if each.kind is each.KEYWORD_ONLY} or None
@@ -120,7 +110,7 @@ class Objects:
         if issubclass(kind, enum.Enum):
             members = [each for key, member in kind.__members__.items() for each in (key, encode(member._value_))]
             own = {key: value for key, value in vars(kind).items() if not key.startswith("_")}
-            methods = [each for each in map(method_of, own, own.values()) if each and not self.is_judge]
+            methods = [each for each in map(signatures.method_of, own, own.values()) if each and not self.is_judge]
             return ["C", "enum", *name, bases, members, methods]
         if self.is_judge:
             is_shown = module_of(kind) not in NEVER or self.rules.is_test_module(kind.__module__)
@@ -130,7 +120,7 @@ class Objects:
             raise CannotCross("the class %s" % kind.__name__)
         methods, attributes = [], []
         for key, value in vars(kind).items():
-            if method := method_of(key, value):
+            if method := signatures.method_of(key, value):
                 methods.append(method)
             elif (key == "__annotations__" and self.is_judge) or (
                 not SPECIAL.match(key)
@@ -139,9 +129,10 @@ class Objects:
                 and not isinstance(value, TUPLE_FIELD)
             ):
                 attributes += [key, encode(value)]
-        signature = None if self.is_judge else plain_signature(kind)
+        signature = None if self.is_judge else signatures.plain_signature(kind)
         given = encoder.flat(self.class_keywords.get(id(kind), {}))
-        return ["C", "class", *name, bases, methods, attributes, fields_of(kind), own_slots(kind), signature, given]
+        shape = signatures.fields_of(kind), signatures.own_slots(kind)
+        return ["C", "class", *name, bases, methods, attributes, *shape, signature, given]
 
     def make_class(self, decoder, state, number):
         """The mirror of a class. Raises `CannotCross` where its bases or names are not those of plain classes."""
@@ -169,9 +160,9 @@ class Objects:
         except Exception as error:
             raise NoClass(name, error) from None
         self.keep(number, kind)
-        give_fields(kind, fields)
+        signatures.give_fields(kind, fields)
         if signature is not None:
-            kind.__signature__ = make_signature(signature)
+            kind.__signature__ = signatures.make_signature(signature)
         for key, value in decoder.table(attributes).items():
             forbidden = (*FUNCTIONS, Handle, property, staticmethod, classmethod)
             if not self.is_judge or not (SPECIAL.match(key) or isinstance(value, forbidden)):

@@ -6,6 +6,7 @@ sides may wait for one another.
 """
 
 import functools
+import importlib
 import inspect
 import sys
 
@@ -15,9 +16,18 @@ MOST_STEPS = 20  # of the code's loop in one turn
 PAUSE = 0.02  # seconds until the next turn, where the code may wait for a thread or a socket
 
 
+class _Asyncio:
+    """The module, imported where it is needed first: that takes as long as all of this."""
+
+    def __getattr__(self, name):
+        return getattr(importlib.import_module("asyncio"), name)
+
+
+asyncio = _Asyncio()
+
+
 def running_loop():
-    asyncio = sys.modules.get("asyncio")
-    return asyncio._get_running_loop() if asyncio else None
+    return asyncio._get_running_loop() if "asyncio" in sys.modules else None
 
 
 def receivers(kind, values):
@@ -33,8 +43,6 @@ class Tasks:
         self._ended, self._started, self._cancelled = [], [], []
 
     async def _await(self, loop, context, kind, values, roots=()):
-        import asyncio
-
         self._last += 1
         number, future = self._last, (loop or asyncio.new_event_loop()).create_future()
         self._calls[number] = kind, future, (*values, *roots)
@@ -54,8 +62,6 @@ class Tasks:
             self._calls.pop(number, None)
 
     def _settle(self, number, how, value):
-        import asyncio
-
         kind, future, _ = self._calls.pop(number, (None, None, None))
         value = self.taken(kind, how, value)
         if future is None or future.done():
@@ -68,8 +74,6 @@ class Tasks:
             future.set_exception(RuntimeError(str(value)) if isinstance(value, StopIteration) else value)
 
     async def _outcome(self, kind, values):
-        import asyncio
-
         try:
             found = self.start(kind, values)
             return "return", await found if inspect.isawaitable(found) else found
@@ -81,8 +85,6 @@ class Tasks:
             return "raise", error
 
     def _end(self, number, task):
-        import asyncio
-
         self._tasks.pop(number, None)
         self._ended.append([number, *(("raise", asyncio.CancelledError()) if task.cancelled() else task.result())])
         self.wake()
@@ -118,8 +120,6 @@ class CodeTasks(Tasks):
 
     def turn(self, *news):
         """Runs the loop until it needs the judge; returns its news, and seconds to the next turn."""
-        import asyncio
-
         loop = self._loop = self._loop or asyncio.new_event_loop()
         self._take(loop, *news)
         for _ in range(MOST_STEPS):
@@ -190,8 +190,6 @@ class JudgeTasks(Tasks):
 
     def wake(self):
         """Sees to it that the code gets its next turn at once."""
-        import asyncio
-
         loop = running_loop()
         if loop is not None and (self._turns is None or self._turns.done() or self._turns.get_loop() is not loop):
             self._event, self._turns = asyncio.Event(), loop.create_task(self._give_turns(loop))
@@ -202,8 +200,6 @@ class JudgeTasks(Tasks):
         return self.request("turn", *self._news(), roots=tuple(values for _, _, values in self._calls.values()))
 
     async def _give_turns(self, loop):
-        import asyncio
-
         try:
             while self._calls or self._cancelled:
                 self._event.clear()

@@ -52,8 +52,8 @@ def slots_of(kind):
     )
 
 
-def members_of(value, kind):
-    """Returns a built-in exception's values besides its arguments: an `ImportError`'s path, the code of an exit."""
+def parts_of_error(value, kind):
+    """(arguments, attributes) of an exception, with what built-in ones hold: an import's path, the code of an exit."""
     found = {}
     for base in kind.__mro__:
         if base not in (BaseException, Exception, object, GROUP) and not is_python_class(base):
@@ -61,7 +61,8 @@ def members_of(value, kind):
                 held = member.__get__(value, kind) if isinstance(member, types.MemberDescriptorType) else None
                 if held is not None and type(held) in (str, int, bool):
                     found[name] = held
-    return found
+    args = (value.message, tuple(value.exceptions)) if isinstance(value, GROUP) else value.args
+    return args, {**found, **attributes_of(value)}
 
 
 # -- values that do not change ----------------------------------------------------------------------------------------
@@ -229,15 +230,24 @@ UNCHANGING = frozenset((
 PAYLOADS = (HOLDERS.keys() - FORMS.keys()) | UNCHANGING | {list, dict, set, bytearray}
 
 
-def arguments_of(value, base):
-    """The arguments that make the content of an instance of a subclass of such a base."""
+def content_of(value, base):
+    """What makes the content of an instance of such a base, besides its attributes."""
+    if base in HOLDERS:
+        return HOLDERS[base][0](value)
     if base in ROWS and base.__module__ == "datetime":
         return ROWS[base][1](value)
-    return (tuple(frozenset.__iter__(value)),) if base is frozenset else base.__getnewargs__(value)
+    if base is frozenset:
+        return (tuple(frozenset.__iter__(value)),)
+    return base.__getnewargs__(value) if base in PAYLOADS else ()
 
 
-def make_subclass(kind, base, arguments):
-    *arguments, last = arguments
+def make_instance(kind, base, content):
+    """An instance of such a base; of those that do not change, with its content."""
+    if base is not object and base not in PAYLOADS:
+        raise CannotCross("an instance of %s" % kind.__name__)
+    if base not in UNCHANGING:
+        return base.__new__(kind)
+    *arguments, last = content
     if base in (REAL_DATETIME, REAL_TIME):
         return base.__new__(kind, *arguments, fold=last)
     return base.__new__(kind, *arguments, last)

@@ -57,9 +57,9 @@ def test_the_judge_refuses(shop, value, states):
 
 def test_an_object_keeps_its_class(shop):
     judge = said(b"")
-    assert type(receive([["s", "c1"]], {"c1": ["o", PLAIN, [], None]}, judge)[0]) is shop.Plain
+    assert type(receive([["s", "c1"]], {"c1": ["o", PLAIN, [], []]}, judge)[0]) is shop.Plain
     with pytest.raises(CannotCross, match="changed its class"):
-        receive([None], {"c1": ["o", OTHER, [], None]}, judge)
+        receive([None], {"c1": ["o", OTHER, [], []]}, judge)
 
 
 def test_a_container_keeps_its_kind():

@@ -9,7 +9,7 @@ import pytest
 
 from inside import load_apart
 
-filters = load_apart()["apart_filters"]
+filters = load_apart()["apart_view"]
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 NUMBERS = {"x86_64": {"ptrace": 101, "ioctl": 16, "getpid": 39}, "aarch64": {"ptrace": 117, "ioctl": 29, "getpid": 172}}
 DENIED, UNKNOWN = filters.denied(errno.EPERM), filters.denied(errno.ENOSYS)
