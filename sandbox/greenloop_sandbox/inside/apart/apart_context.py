@@ -15,9 +15,8 @@ import warnings
 
 from apart_decoder import Decoder
 from apart_encoder import Encoder
-from apart_rules import CannotCross
+from apart_rules import PLAIN_TYPES, CannotCross
 
-PLAIN = (int, str, bool, float, type(None), bytes)
 DIGITS = range(1, 1001)  # how many a decimal may have
 
 
@@ -30,7 +29,7 @@ def changed_globals(peer, rebound, base):
             value = vars(module).get(key, peer)
             if (name, key) not in base:
                 base[name, key] = value
-            elif base[name, key] is not value and type(value) in PLAIN:
+            elif base[name, key] is not value and type(value) in PLAIN_TYPES:
                 base[name, key] = value
                 found.append([[name, key], Encoder(peer).encode(value)])
     return found

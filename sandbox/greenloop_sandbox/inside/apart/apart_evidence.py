@@ -7,9 +7,8 @@ import collections
 import os
 import pathlib
 
-from apart_assertions import has_left_assertions
+from apart_assertions import Operands, has_left_assertions
 from apart_handles import Handle
-from apart_operands import Operands
 from apart_questions import ALL, CHANGES, CONSTANTS, MOST_SEEN, OPERANDS, OPERATORS, RESULTS, STATES, Questions
 from apart_tasks import receivers
 from apart_wrong import CHANCE, is_same, perturbed
@@ -120,11 +119,6 @@ class Evidence(Questions):
         """Code that keeps a failed assertion from failing its test proves nothing."""
         if isinstance(error, AssertionError) or has_left_assertions(error):
             self._record.suspect("it swallows a failed assertion")
-
-    def note_shown(self, class_name):
-        """An example of a docstring compares what is shown, so an object that shows itself decides over its pass."""
-        if self._record.is_shown:
-            self._record.give_up("the example shows an object of the new class %s" % class_name)
 
     def given(self, kind, value):
         """The value, or a wrong one where this run gives the tests wrong ones of this kind."""

@@ -13,26 +13,12 @@ import types
 
 import apart_signatures as signatures
 from apart_handles import ASKED_BY_BOTH, ASKED_BY_CODE, Handle, LentHandle, handle_class
-from apart_rules import (
-    COMPARISONS,
-    FUNCTIONS,
-    NEVER,
-    NO_MIRROR,
-    SPECIAL,
-    VALUE_OPERATORS,
-    CannotCross,
-    is_connected,
-    is_mock,
-    module_of,
-    solid_base,
-)
+from apart_rules import COMPARISONS, FUNCTIONS, NEVER, NO_MIRROR, SPECIAL, CannotCross, is_bound, module_of, solid_base
 from apart_values import PAYLOADS
 
 PAYLOAD_METHODS = frozenset(("__init__", "__repr__", "__str__"))
 WRAP = {"": lambda function: function, "property": property, "staticmethod": staticmethod, "classmethod": classmethod}
 TUPLE_FIELD = type(collections.namedtuple("_", "x").x)  # noqa: PYI024
-# Methods of values that do not change: asked as an operator is where another object takes their place.
-OF_BUILTINS = frozenset(name for kind in (str, bytes, frozenset, tuple, range) for name in dir(kind) if name[0] != "_")
 
 
 class NoClass(CannotCross):
@@ -55,7 +41,7 @@ class Objects:
             return True
         if not self.is_judge:
             return not self.rules.allows_instance(kind) and not self.rules.is_mirrored(kind)
-        if is_mock(value) or is_connected(kind):
+        if is_bound(value):
             return True
         foreign = module_of(kind) in NEVER and not self.rules.is_test_module(kind.__module__)
         return foreign and not isinstance(value, BaseException)
@@ -228,29 +214,17 @@ class Objects:
 
 
 def make_stub(find_peer, question, name, flavour="plain", class_name="", is_new=False):
-    """A function that asks the other side; the judge asks more of comparisons, operators and constructors.
+    """A function that asks the other side; the judge may ask more (`Questions.ask_stub`).
 
     `question` gives what is asked, but for the arguments. `class_name`: it is a method of a mirror of this class.
     """
-    compares = name in COMPARISONS
-    operates = bool(SPECIAL.match(name)) and name not in VALUE_OPERATORS
 
     def ask(args, keywords):
         return find_peer().call(question(), args, keywords)
 
     def stub(*args, **keywords):
-        peer = find_peer()
-        if peer.is_judge and compares:
-            owner = class_name or type(args[0]).__name__
-            return peer.compare(owner, name, args, lambda given: ask(given, {}), is_new)
-        if peer.is_judge and operates:
-            owner = class_name or type(args[0]).__name__
-            return peer.operate(owner, name, args, lambda given: ask(given, keywords))
-        if peer.is_judge and class_name and len(args) > 1 and name in OF_BUILTINS and not keywords:
-            return peer.asked_as_builtin(class_name + "." + name, args, lambda given: ask(given, {}))
-        if peer.is_judge and class_name and name in ("__repr__", "__str__"):
-            peer.note_shown(class_name)
-        return ask(peer.arguments(args) if peer.is_judge and name == "__init__" else args, keywords)
+        peer, asked = find_peer(), lambda args: ask(args, keywords)
+        return peer.ask_stub(class_name, name, args, asked, is_new) if peer.is_judge else asked(args)
 
     def generate(*args, **keywords):
         found, peer = ask(args, keywords), find_peer()
@@ -265,6 +239,6 @@ def make_stub(find_peer, question, name, flavour="plain", class_name="", is_new=
 
     kinds = {"generator": generate, "async": wait, "async generator": generate_async}
     # In the judge a comparison is none of these: a coroutine or generator is true.
-    made = stub if compares and find_peer().is_judge else kinds.get(flavour, stub)
+    made = stub if name in COMPARISONS and find_peer().is_judge else kinds.get(flavour, stub)
     made.__name__ = made.__qualname__ = name
     return made

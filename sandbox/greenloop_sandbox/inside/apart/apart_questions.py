@@ -6,7 +6,7 @@ It must not know how values cross.
 import functools
 import types
 
-from apart_rules import is_plain
+from apart_rules import COMPARISONS, SPECIAL, VALUE_OPERATORS, is_plain
 from apart_values import attributes_of
 from apart_wrong import CHANCE, SHIFTED, copy_of, is_same, perturbed, texts_in, wrong_operands
 
@@ -18,6 +18,8 @@ INJECTIVE = frozenset(("__add__", "__radd__", "__sub__", "__rsub__"))
 LOOKING = INJECTIVE | {"__truediv__", "__rtruediv__", "__mod__", "__rmod__", "__xor__", "__rxor__"}
 MAKE_NUMBERS = frozenset(("__abs__", "__round__", "__neg__", "__pos__", "__trunc__", "__floor__", "__ceil__"))
 NUMBERS = (int, float, *SHIFTED)
+# Methods of values that do not change: asked as an operator is where another object takes their place.
+OF_BUILTINS = frozenset(name for kind in (str, bytes, frozenset, tuple, range) for name in dir(kind) if name[0] != "_")
 # What a pass may rest on besides values: arguments changed in place, constants of changed code, its operators.
 # Objects that comparisons of their own class compare are built from their arguments.
 CHANGES, CONSTANTS, OPERATORS, OPERANDS = "changes", "constants", "operators", "operands"
@@ -27,6 +29,21 @@ RESULTS, ALL = "results", "all"  # `all`: everything that the code hands over, b
 
 class Questions:
     """The part of the evidence that asks again."""
+
+    def ask_stub(self, class_name, name, args, ask, is_new):
+        """The answer to a call of a stub, which is a method of a mirror where it has the name of a class."""
+        if name == "__init__":
+            return ask(self.arguments(args))
+        if name in COMPARISONS or (SPECIAL.match(name) and name not in VALUE_OPERATORS):
+            owner = class_name or type(args[0]).__name__
+            compares = name in COMPARISONS
+            return self.compare(owner, name, args, ask, is_new) if compares else self.operate(owner, name, args, ask)
+        if class_name and len(args) > 1 and name in OF_BUILTINS:
+            return self.asked_as_builtin(class_name + "." + name, args, ask)
+        if class_name and name in ("__repr__", "__str__") and self._record.is_shown:
+            # An example of a docstring compares what is shown: an object that shows itself decides over its pass.
+            self._record.give_up("the example shows an object of the new class %s" % class_name)
+        return ask(args)
 
     def arguments(self, args):
         """The arguments of a constructor of changed code; wrong ones where this run gives objects wrong ones.

@@ -9,10 +9,10 @@ import types
 import warnings
 import weakref
 
-from apart_context import DIGITS, PLAIN, changed_globals, decimal_context, set_decimal_context
+from apart_context import DIGITS, changed_globals, decimal_context, set_decimal_context
 from apart_decoder import Decoder
 from apart_questions import CHANGES
-from apart_rules import FUNCTIONS, NEVER, CannotCross, module_of
+from apart_rules import FUNCTIONS, NEVER, PLAIN_TYPES, CannotCross, module_of
 
 # Variables that would tell the code that it is being tested.
 TELLING = ("PYTEST_", "PYTHON", "GREENLOOP", "COV_", "CI", "TOX_", "NOX_", "HYPOTHESIS_")
@@ -174,7 +174,7 @@ class JudgeContext:
         for (module, name), encoded in message.get("globals", ()):
             if (module, name) in known and module in sys.modules:
                 value, space = Decoder(peer, {}, set(), set()).decode(encoded), vars(sys.modules[module])
-                is_plain = type(value) in PLAIN and not isinstance(space.get(name), (type, *FUNCTIONS))
+                is_plain = type(value) in PLAIN_TYPES and not isinstance(space.get(name), (type, *FUNCTIONS))
                 if is_plain and peer.takes_change("the global %s.%s" % (module, name)):
                     space[name] = self._base[module, name] = peer.given(CHANGES, value)
 

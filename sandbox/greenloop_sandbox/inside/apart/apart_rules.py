@@ -237,9 +237,9 @@ class Rules:
                 raise CannotCross("%s of a mock belongs to the test" % name)
 
 
-def is_connected(kind):
-    """True if objects of this class hold a connection to a database."""
-    return any(base.__module__ in CONNECTED for base in kind.__mro__[:-1])
+def is_bound(value):
+    """True if an object cannot leave the tests: a mock, or one that holds a connection to a database."""
+    return is_mock(value) or any(base.__module__ in CONNECTED for base in type(value).__mro__[:-1])
 
 
 def module_of(kind):

@@ -7,11 +7,10 @@ import os
 import sys
 import types
 
-import apart_operands
+import apart_assertions
 import pytest
 from _pytest import doctest, tmpdir
 from _pytest.assertion import rewrite
-from apart_assertions import AssertionWatch
 from apart_evidence import CONSTANTS, CaseRecord
 from apart_executions import Executions
 from apart_handles import Handle
@@ -52,16 +51,16 @@ class Separation:
         self.record.taken, self.record.made = before.taken, before.made
         self.record.is_shown = isinstance(item, doctest.DoctestItem)
         self.peer._record, self.peer.starts_program = self.record, False
-        setattr(builtins, apart_operands.NOTE, self.record.operands)
+        setattr(builtins, apart_assertions.NOTE, self.record.operands)
 
     def _note_operands(self):
         """From now on the sides of the assertions of tests are noted, but not those of installed plugins."""
         rewrite_asserts = rewrite.rewrite_asserts
-        setattr(builtins, apart_operands.NOTE, self.record.operands)  # modules assert before there is a case
+        setattr(builtins, apart_assertions.NOTE, self.record.operands)  # modules assert before there is a case
 
         def rewrite_all(tree, source, path=None, config=None):
             if {"site-packages", "dist-packages"}.isdisjoint(str(path).split(os.sep)):
-                apart_operands.rewrite(tree)
+                apart_assertions.rewrite(tree)
             rewrite_asserts(tree, source, path, config)
 
         rewrite.rewrite_asserts, rewrite._read_pyc = rewrite_all, lambda *_args, **_keywords: None
@@ -82,7 +81,7 @@ class Separation:
 
     @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_runtest_call(self, item):
-        watch = AssertionWatch(getattr(item, "obj", None))
+        watch = apart_assertions.AssertionWatch(getattr(item, "obj", None))
         watch.start()
         outcome = yield
         watch.stop()

@@ -231,7 +231,7 @@ PAYLOADS = (HOLDERS.keys() - FORMS.keys()) | UNCHANGING | {list, dict, set, byte
 
 
 def content_of(value, base):
-    """What makes the content of an instance of such a base, besides its attributes."""
+    """The content of an instance of such a base, besides its attributes: items, or the arguments that make it."""
     if base in HOLDERS:
         return HOLDERS[base][0](value)
     if base in ROWS and base.__module__ == "datetime":

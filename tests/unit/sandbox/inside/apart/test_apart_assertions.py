@@ -1,15 +1,20 @@
-"""Whether the assertions of a test ran."""
+"""Whether the assertions of a test ran; and what they compare is noted, where a false one does not end the test."""
 
 from __future__ import annotations
 
+import ast
+import builtins
+import datetime as dt
 import importlib.util
 import re
+import textwrap
+from unittest import mock
 
 import pytest
 
 from two_sides import apart
 
-AssertionWatch = apart["apart_assertions"].AssertionWatch
+assertions = apart["apart_assertions"]
 
 
 def missed(tmp_path, text: str, name: str = "test_a") -> int:
@@ -20,7 +25,7 @@ def missed(tmp_path, text: str, name: str = "test_a") -> int:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     test = getattr(module, name)
-    watch = AssertionWatch(test)
+    watch = assertions.AssertionWatch(test)
     watch.start()
     try:
         test()
@@ -57,7 +62,7 @@ def test_the_line_of_an_assertion_that_never_ran(tmp_path, text, line):
 
 
 def test_what_has_no_source_is_not_watched():
-    watch = AssertionWatch(len)
+    watch = assertions.AssertionWatch(len)
     watch.start()
     watch.stop()
     assert watch.fault() == ""
@@ -71,4 +76,88 @@ def _checks(cart):
 def test_an_error_that_has_ended_a_function_with_assertions(function, has_left):
     with pytest.raises((AttributeError, TypeError)) as caught:
         function(None)
-    assert apart["apart_assertions"].has_left_assertions(caught.value) is has_left
+    assert assertions.has_left_assertions(caught.value) is has_left
+
+
+# -- both sides of each ------------------------------------------------------------------------------------------------
+
+
+def run(text: str, monkeypatch: pytest.MonkeyPatch, *, goes_on: bool = True, **names: object):
+    """Runs a function with these assertions, and returns what was noted."""
+    tree = ast.parse("def test():\n" + textwrap.indent(text, "    ") + "\ntest()")
+    assertions.rewrite(tree)
+    noted = assertions.Operands(goes_on)
+    monkeypatch.setattr(builtins, assertions.NOTE, noted, raising=False)
+    exec(compile(tree, "test", "exec"), dict(names))
+    return noted
+
+
+@pytest.mark.parametrize(
+    ("text", "left", "right"),
+    [
+        ("assert a == b", 1, 2),
+        ("assert a in [b]", 1, [2]),
+        ("assert abs(a - b) < 0.5", 1, 2),
+        ("assert close(a, b)", 1, 2),
+        ("case.assertEqual(a, b, 'words')", 1, 2),
+    ],
+)
+def test_both_sides_of_an_assertion_are_noted(text, left, right, monkeypatch):
+    class Case:
+        def assertEqual(self, one, other, _words):  # noqa: N802
+            assert one == other
+
+    noted = run(text, monkeypatch, a=1, b=2, close=lambda one, other: one == other, case=Case())
+    assert noted.sides == [[2, 0, assertions.digest(left), assertions.digest(right)]]
+    assert noted.false == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "are_fixed"),
+    [
+        ("assert a == 2", True),
+        ("assert [-1, {'b': (2,)}] != a", True),
+        ("assert a", True),
+        ("assert a == b", False),
+        ("assert a == abs(-2)", False),
+    ],
+)
+def test_it_is_noted_whether_a_side_is_written_in_the_test(text, are_fixed, monkeypatch):
+    assert run(text, monkeypatch, a=1, b=2).are_fixed is are_fixed
+
+
+def test_the_test_goes_on_after_a_false_assertion_and_one_that_raises(monkeypatch):
+    text = "assert a == 2\nassert not a\nassert [][a] == 1\nassert a == 1\nassert a is None or True\nassert a"
+    noted = run(text, monkeypatch, a=1)
+    assert noted.false == 3
+    assert [line for line, *_ in noted.sides] == [2, 4, 5]
+    assert noted.sides[1][2] == "IndexError"
+
+
+def test_a_call_that_returns_nothing_has_held(monkeypatch):
+    assert run("note.assert_called_once()", monkeypatch, note=mock.Mock(assert_called_once=lambda: None)).false == 0
+
+
+@pytest.mark.parametrize("text", ["assert a == 2", "assert not a", "assert [][a] == 1"])
+def test_where_right_values_are_given_a_false_assertion_ends_the_test(text, monkeypatch):
+    with pytest.raises((AssertionError, IndexError)):
+        run(text, monkeypatch, goes_on=False, a=1)
+
+
+def test_what_cannot_be_put_off_stays_as_it_is(monkeypatch):
+    with pytest.raises(AssertionError):
+        run("assert (b := a) == 2", monkeypatch, a=1)
+
+
+def test_a_digest_is_another_one_for_another_value():
+    class Point:
+        def __init__(self, x: object) -> None:
+            self.x = x
+
+    values = [None, 0, "0", 0.5, b"", [0], (0,), {0}, {0: 1}, {0: 2}, Point(1), Point(2), dt.date(2020, 1, 1)]
+    values += [dt.date(2020, 1, 2), [Point(1)], [Point(2)]]
+    assert len({assertions.digest(value) for value in values}) == len(values)
+    assert assertions.digest({"a": 1, "b": {1, 2}}) == assertions.digest({"b": {2, 1}, "a": 1})
+    loop: list[object] = []
+    loop.append(loop)
+    assert assertions.digest(loop)
