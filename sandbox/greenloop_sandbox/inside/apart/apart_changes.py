@@ -12,6 +12,7 @@ from apart_modules import named_nodes
 from apart_rules import NEVER, SPECIAL, STANDARD, is_test_path
 
 CALLED_BY_NAME_OF_CLASS = frozenset(("__init__", "__call__", "__new__", "__enter__", "__exit__"))
+_TABLES = (ast.Dict, ast.List, ast.Set, ast.Call, ast.DictComp, ast.ListComp, ast.SetComp)  # may be changed in place
 
 
 def complete(request, root):
@@ -100,8 +101,8 @@ def _compare(old_tree, new_tree, module, seeds, used_names):
     module["removed"] = [
         key for key in old if key not in new and "#" not in key and key.rpartition(".")[0] in ("", *new)
     ]
-    constants, present = _assignments(old_tree), _assignments(new_tree)
-    module["constants"] = [name for name in present if present[name] != constants.get(name)]
+    before, after = ({(name, ast.dump(each)) for name, each in _assigned(tree)} for tree in (old_tree, new_tree))
+    module["constants"] = sorted({name for name, _ in before ^ after} & {name for name, _ in after})
     changed = {*module["constants"], *sources.bound_by_imports(new_tree) ^ sources.bound_by_imports(old_tree)}
     seeds.update(changed)
     for key, node in new.items():  # a function that reads a changed name changes with it
@@ -148,15 +149,13 @@ def _dumps(nodes):
     return [ast.dump(node) for node in nodes]
 
 
-def _assignments(tree):
-    found = {}
+def _assigned(tree):
+    """(name, node) of each assignment of a module."""
     for node in tree.body:
         if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                for each in [target, *getattr(target, "elts", ())]:
-                    if isinstance(each, ast.Name):
-                        found.setdefault(each.id, []).append(ast.dump(node))
-    return found
+                names = [each for each in [target, *getattr(target, "elts", ())] if isinstance(each, ast.Name)]
+                yield from ((each.id, node) for each in names)
 
 
 def kind_of(function):
@@ -183,7 +182,8 @@ def _add_callers(own, trees, modules, seeds, used_names):
         for key, node in named_nodes(tree).items()
         if not isinstance(node, ast.ClassDef)
     ]
-    shared = {name for path in modules if path in trees for name in _tables(trees[path])} & used_names
+    assigned = [pair for path in modules if path in trees for pair in _assigned(trees[path])]
+    shared = {name for name, node in assigned if isinstance(node.value, _TABLES)} & used_names
     reached, more = set(), {*seeds, *(called for _, _, called, _, names in functions if names & shared)} - {None}
     while more:
         reached |= more
@@ -197,16 +197,6 @@ def _add_callers(own, trees, modules, seeds, used_names):
         module = modules.setdefault(path, _module(path, is_new=False))
         if not (module["is_new"] or key in {*module["stubs"], *module["new"], *module["removed"]}):
             module["stubs"][key] = {"kind": kind_of(node)}
-
-
-def _tables(tree):
-    """The names of a module that hold what functions may change in place."""
-    changing = (ast.Dict, ast.List, ast.Set, ast.Call, ast.DictComp, ast.ListComp, ast.SetComp)
-    for node in tree.body:
-        if isinstance(node, (ast.Assign, ast.AnnAssign)) and isinstance(node.value, changing):
-            yield from (
-                each.id for each in getattr(node, "targets", [getattr(node, "target", None)]) if hasattr(each, "id")
-            )
 
 
 def _called_as(name):

@@ -55,9 +55,9 @@ class Code(CodeTasks, Peer):
             return self._function(*values[:3])(*values[3], **(values[4] or {}))
         return super().answer(kind, values)
 
-    def in_context(self, number, function, *args):
+    def in_context(self, number, function):
         self.context.contexts.current = number
-        return self.context.contexts.run(function, *args)
+        return self.context.contexts.run(function)
 
     def _function(self, module, key, is_bare):
         importlib.import_module(module)

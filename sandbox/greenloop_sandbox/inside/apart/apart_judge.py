@@ -12,7 +12,7 @@ from apart_evidence import Evidence
 from apart_peer import AT_ONCE, EXIT_AT_ONCE, Gone, Peer
 from apart_replaced import JudgeContext
 from apart_rules import CannotCross
-from apart_signatures import give_signature
+from apart_signatures import give_signature, make_signature
 from apart_tasks import JudgeTasks
 
 # What the code's process is started with; the variables of the tests follow, without those that tell of tests.
@@ -99,11 +99,7 @@ class Judge(Evidence, JudgeTasks, Peer):
 
     def get_attribute(self, handle, name):
         if name == "__signature__":
-            shown = lambda: None  # noqa: E731
-            give_signature(shown, *self.request("signature", handle, roots=handle._apart_roots))
-            return shown.__signature__
-        if name == "__wrapped__":
-            return self.request("op", "getattr", handle, name, roots=handle._apart_roots)
+            return make_signature(*self.request("signature", handle, roots=handle._apart_roots))
         return super().get_attribute(handle, name)
 
     def _try(self, kind, *values):

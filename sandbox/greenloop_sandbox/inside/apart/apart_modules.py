@@ -29,18 +29,11 @@ def named_nodes(tree):
                 found[name + ("#%d" % number if number else "")] = node
                 if isinstance(node, ast.ClassDef):
                     walk(node.body, name + ".")
-            elif isinstance(node, (ast.If, ast.Try, ast.With)):
-                walk(_bodies(node), prefix)
+            elif isinstance(node, (ast.If, ast.Try, ast.ExceptHandler, ast.With)):
+                walk(ast.iter_child_nodes(node), prefix)
 
     walk(tree.body, "")
     return found
-
-
-def _bodies(node):
-    for field in ("body", "orelse", "finalbody"):
-        yield from getattr(node, field, None) or []
-    for handler in getattr(node, "handlers", None) or []:
-        yield from handler.body
 
 
 class Loader(importlib.machinery.SourceFileLoader):

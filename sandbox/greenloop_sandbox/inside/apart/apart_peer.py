@@ -217,7 +217,8 @@ class Peer(Objects):
         return self.request("op", operation, handle, tuple(args), *more, roots=handle._apart_roots)
 
     def get_attribute(self, handle, name):
-        if (SPECIAL.match(name) and name not in SHOWN) or name.startswith("_apart_"):
+        is_shown = name in SHOWN or (self.is_judge and name == "__wrapped__") or not SPECIAL.match(name)
+        if not is_shown or name.startswith("_apart_"):
             raise AttributeError(name)
         return self.request("op", "getattr", handle, name, roots=handle._apart_roots)
 

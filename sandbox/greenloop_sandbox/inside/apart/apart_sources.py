@@ -76,11 +76,7 @@ def without_tests(text):
 
 def imported(text):
     for from_name, names in _IMPORT.findall(text):
-        yield from (
-            [from_name]
-            if from_name
-            else (name.split(".")[0].split(" ")[0] for name in names.replace(", ", ",").split(","))
-        )
+        yield from [from_name] if from_name else re.findall(r"(?:^|,)[ \t]*(\w+)", names)
 
 
 def rebound(own):

@@ -102,7 +102,8 @@ class Tasks:
         for outcome in ended:
             self._settle(*outcome)
         for number, context, kind, *values in started:
-            task = self.in_context(context, loop.create_task, self._outcome(kind, values))
+            create = functools.partial(loop.create_task, self._outcome(kind, values))
+            task = self.in_context(context, create) if context else create()  # those of the judge have contexts
             self._tasks[number] = task, values
             task.add_done_callback(functools.partial(self._end, number))
         for number in cancelled:
@@ -166,9 +167,6 @@ class JudgeTasks(Tasks):
 
     def start(self, kind, values):
         return self.answer(kind, values)
-
-    def in_context(self, _context, function, *args):
-        return function(*args)
 
     def note_left(self, error):
         """Notes an exception that an awaitable of the tests has raised in the code."""
