@@ -122,10 +122,8 @@ class JudgeContext:
     def _levels(self, peer):
         known = logging.root.manager.loggerDict
         if len(known) != self._count:
-            self._count, self._names = (
-                len(known),
-                sorted(each for each in known if each.split(".")[0] in peer.rules.project),
-            )
+            self._count = len(known)
+            self._names = sorted(each for each in known if each.split(".")[0] in peer.rules.project)
         return [(name, level) for name in self._names if (level := getattr(known[name], "level", 0))]
 
     @staticmethod
