@@ -140,7 +140,7 @@ class Judge(Side):
 
     def watch_equality(self, _kind: type) -> None: ...
 
-    def ask_stub(self, _class_name: str, _name: str, args: Any, ask: Callable[[Any], Any], _is_new: bool) -> Any:  # noqa: FBT001
+    def ask_stub(self, _class_name: str, _name: str, args: Any, ask: Callable[[Any], Any], _is_new: bool) -> Any:
         return ask(args)
 
     def note_raised(self, _error: BaseException) -> None: ...
