@@ -20,7 +20,7 @@ from greenloop.core.text.redact import first_line as first_line  # noqa: PLC0414
 from greenloop.wording import outcome as outcome_words
 from greenloop.wording.attempt import error_and_place
 from greenloop.wording.model import describe_model
-from greenloop.wording.notes import describe_weakness, note_lines
+from greenloop.wording.notes import describe_weakness, list_some, note_lines
 
 
 def attempt_error(attempt: Attempt) -> str:
@@ -142,5 +142,4 @@ def _describe_head(result: Verification) -> str:
 
 def _list_names(what: str, names: Sequence[str]) -> Iterator[str]:
     if names:
-        more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
-        yield escape_controls(f"  {what}: {', '.join(names[:MAX_LISTED])}{more}")
+        yield escape_controls(f"  {what}: {list_some(names, MAX_LISTED)}")

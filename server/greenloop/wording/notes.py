@@ -31,8 +31,12 @@ def describe_still_red(evidence: Evidence) -> str:
 
 def name_tests(cases: Sequence[str]) -> str:
     """`test_a, test_b and 2 more`."""
-    more = f" and {len(cases) - NAMED} more" if len(cases) > NAMED else ""
-    return ", ".join(case.rpartition("::")[2] for case in cases[:NAMED]) + more
+    return list_some([case.rpartition("::")[2] for case in cases])
+
+
+def list_some(names: Sequence[str], most: int = NAMED) -> str:
+    """`a, b and 2 more`."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def describe_withdrawn(usage: Usage) -> str:

@@ -6,7 +6,7 @@ It must not know where it is stored.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -19,6 +19,7 @@ from greenloop.core.verification_inputs import ACCEPTING
 from greenloop.project import sources, workspace
 from greenloop.project.environment import interpreters
 from greenloop.project.snapshot import Snapshot
+from greenloop.wording.notes import list_some
 from greenloop_sandbox import Environment, Limits, SandboxSpec
 
 # With more files than this only the hash over all of them is stored.
@@ -126,7 +127,7 @@ def changed_tests(before: Basis, now: Basis) -> tuple[str, ...]:
 def refuse_changed_tests(before: Basis, now: Basis, sentence: str, remedy: str) -> None:
     """Raises `CannotVerifyError` with the sentence and the files, where trusted files changed."""
     if changed := changed_tests(before, now):
-        raise CannotVerifyError(f"{sentence}: {_list_some(changed, 5)}.", remedy=remedy)
+        raise CannotVerifyError(f"{sentence}: {list_some(changed, 5)}.", remedy=remedy)
 
 
 def describe_changes(then: Basis, now: Basis, *, except_files: Collection[str] = ()) -> tuple[str, ...]:
@@ -134,13 +135,13 @@ def describe_changes(then: Basis, now: Basis, *, except_files: Collection[str] =
     sentences = []
     changed = sorted(path for path in {*then.code, *now.code} if then.code.get(path) != now.code.get(path))
     if other_changed := [path for path in changed if path not in except_files]:
-        sentences.append(f"Other code has changed since: {_list_some(other_changed)}.")
+        sentences.append(f"Other code has changed since: {list_some(other_changed, 10)}.")
     if (then.python, then.version) != (now.python, now.version):
         sentences.append(f"The interpreter was {then.python} ({then.version}) and is {now.python} ({now.version}).")
     gone, new = sorted({*then.packages} - {*now.packages}), sorted({*now.packages} - {*then.packages})
     if gone or new:
         differences = [f"-{name}" for name in gone] + [f"+{name}" for name in new]
-        sentences.append(f"The packages changed: {_list_some(differences)}.")
+        sentences.append(f"The packages changed: {list_some(differences, 10)}.")
     if then.network != now.network:
         sentences.append("Tests can reach the network now." if now.network else "Tests could reach the network then.")
     if then.variables != now.variables:
@@ -149,7 +150,3 @@ def describe_changes(then: Basis, now: Basis, *, except_files: Collection[str] =
     if then.seeds != now.seeds:
         sentences.append(f"The hash seeds were {then.seeds} and are {now.seeds}.")
     return tuple(sentences)
-
-
-def _list_some(names: Sequence[str], most: int = 10) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -13,6 +13,7 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Verified
 from greenloop.engine.history.provenance import Basis, changed_tests
 from greenloop.engine.history.store import History
+from greenloop.wording.notes import list_some
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,8 +34,7 @@ class UnsolvedRun:
         for old, new in ((then.code, now.code), (then.others, now.others)):
             changed += sorted(path for path in {*old, *new} if old.get(path) != new.get(path))
         if changed:
-            more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
-            return f"{', '.join(changed[:3])}{more} changed since run {self.number}"
+            return f"{list_some(changed)} changed since run {self.number}"
         if then.spec != now.spec:
             return f"other tests decide than in run {self.number}"
         if (then.version, then.packages) != (now.version, now.packages):

@@ -15,6 +15,7 @@ from greenloop.engine.verify.baseline import RevisionBaseline
 from greenloop.engine.verify.setup import Require, VerificationContext, unmet
 from greenloop.project.revisions.judging import JudgingChange
 from greenloop.project.revisions.revision import Revision
+from greenloop.wording.notes import list_some
 from greenloop_sandbox import CaseResult
 
 HARMLESS = frozenset({"passed", "skipped", "xfailed"})
@@ -246,7 +247,7 @@ def failure_reason(verdict: Verdict, result: Verification, base: Revision, spec:
         one = len(newly_failed) == 1
         subject = "1 test that must pass does not" if one else f"{len(newly_failed)} tests that must pass do not"
         also = f"; {_describe_failing(result, result.still_failing)}" if result.still_failing else ""
-        return f"{subject}: {_list_some(newly_failed)}{also}."
+        return f"{subject}: {list_some(newly_failed)}{also}."
     still_failing = f"{_describe_failing(result, result.still_failing)}." if result.still_failing else ""
     return f"{still_failing} {_other_reason(verdict, result, base, spec, targets=targets)}".strip()
 
@@ -292,14 +293,10 @@ def _describe_failing(result: Verification, failing: Sequence[str]) -> str:
     if cases:
         total = len({*result.before, *(case.id for case in result.cases)})
         fail = "still fails, as it did" if len(cases) == 1 else "still fail, as they did"
-        clauses.append(f"{len(cases)} of {total} tests {fail} in {result.revision}: {_list_some(cases)}")
+        clauses.append(f"{len(cases)} of {total} tests {fail} in {result.revision}: {list_some(cases)}")
     if files:
-        clauses.append(f"as in {result.revision}, pytest still cannot import {_list_some(files)}")
+        clauses.append(f"as in {result.revision}, pytest still cannot import {list_some(files)}")
     return "; ".join(clauses)
-
-
-def _list_some(names: Sequence[str], most: int = 3) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def find_tampering(verdict: Verdict) -> tuple[Tampering, ...]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lsprotocol import types as lsp
 
+from greenloop.core.classify import is_of_workspace
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case
@@ -49,9 +50,7 @@ def deepest_line(root: Path, failure: Failure | None, find_line: FindLine) -> tu
 
 
 def is_own_frame(root: Path, frame: Frame) -> bool:
-    # A virtual environment in the workspace is not the user's code.
-    parts = Path(frame.path).parts
-    return not Path(frame.path).is_absolute() and "site-packages" not in parts and (root / frame.path).is_file()
+    return is_of_workspace(frame) and (root / frame.path).is_file()
 
 
 def related(documents: Documents, path: Path, line: int, note: str) -> lsp.DiagnosticRelatedInformation:

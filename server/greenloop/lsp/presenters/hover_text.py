@@ -5,7 +5,7 @@ Text from models and tests is cleaned and fenced: no links, no images, no contro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from weakref import WeakKeyDictionary
 
 from greenloop import api
@@ -13,7 +13,7 @@ from greenloop.core.budget import format_estimate
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.verdict import Status
-from greenloop.core.text.diff import unified_diff
+from greenloop.core.text.diff import diff_files
 from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.presenters.notifications import evidence_text
 from greenloop.lsp.state import attempt_texts
@@ -56,7 +56,7 @@ def best_diff(run: Run) -> str:
     """The diff of the result, else of the best attempt so far."""
     if run.outcome is not None and run.changes:
         before, after = run.outcome.before, run.changes
-        return _cached_diff(run, run.outcome, lambda: _unified_diff(before, after))
+        return _cached_diff(run, run.outcome, lambda: diff_files(before, after))
     honest = [attempt for attempt in run.attempts if attempt.verdict.status is not Status.TAMPERED]
     with_code = [attempt for attempt in honest if attempt.candidate is not None]
     best = max(with_code, key=lambda attempt: attempt.verdict.score, default=None)
@@ -66,14 +66,10 @@ def best_diff(run: Run) -> str:
 def diff_of(run: Run, attempt: Attempt) -> str:
     """The diff of an attempt's change to the user's files."""
     return (
-        _cached_diff(run, attempt.candidate, lambda: _unified_diff(*attempt_texts.attempt_change(run, attempt)))
+        _cached_diff(run, attempt.candidate, lambda: diff_files(*attempt_texts.attempt_change(run, attempt)))
         if attempt.candidate
         else ""
     )
-
-
-def _unified_diff(before: Mapping[str, str | None], after: Mapping[str, str]) -> str:
-    return "".join(unified_diff(before.get(path), text, path) for path, text in sorted(after.items()))
 
 
 def _cached_diff(run: Run, subject: object, make: Callable[[], str]) -> str:

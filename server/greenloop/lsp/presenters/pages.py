@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from greenloop import api
 from greenloop.api.settings import state_folder
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.text.diff import unified_diff, with_plain_ends
+from greenloop.core.text.diff import diff_files, with_plain_ends
 from greenloop.core.text.redact import clean_for_display
 from greenloop.core.text.uris import uri_from_path
 from greenloop.lsp.editor import Editor
@@ -206,11 +206,8 @@ def first_lines(diff_text: str) -> str:
 
 def diff(before: Mapping[str, str | None], after: Mapping[str, str]) -> str:
     """The changes of all files as one unified diff; different line ends alone do not count."""
-    pairs = [(path, before.get(path), text) for path, text in sorted(after.items())]
-    return "".join(
-        unified_diff(None if old is None else with_plain_ends(old), with_plain_ends(text), path)
-        for path, old, text in pairs
-    )
+    old = {path: None if text is None else with_plain_ends(text) for path, text in before.items()}
+    return diff_files(old, {path: with_plain_ends(text) for path, text in after.items()})
 
 
 def _heading(run: Run) -> str:

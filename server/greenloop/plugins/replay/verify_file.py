@@ -31,6 +31,7 @@ from greenloop.project.editable import why_not_editable
 from greenloop.project.revisions.revision import Revision, caches, state_of
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
+from greenloop.wording.notes import list_some
 
 HERE = "this workspace"
 _REFUSED = {State.FAILING, State.STILL_FAILING, State.TAMPERED}
@@ -258,8 +259,7 @@ def describe_packages(locked: Sequence[str], installed: Sequence[str], most: int
             differences.append(f"{name} {old} is missing")
         else:
             differences.append(f"{name} is {new} instead of {old}" if old else f"{name} {new} is not in the lock")
-    more = f" and {len(differences) - most} more" if len(differences) > most else ""
-    return f"The packages differ from the lock: {', '.join(differences[:most])}{more}." if differences else ""
+    return f"The packages differ from the lock: {list_some(differences, most)}." if differences else ""
 
 
 def _describe_merge(change: ChangedText) -> list[str]:

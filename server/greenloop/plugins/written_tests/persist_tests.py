@@ -28,6 +28,7 @@ from greenloop.plugins.written_tests.settings import WrittenTestSettings
 from greenloop.project import sources
 from greenloop.project.formatting import format_code
 from greenloop.project.settings import Settings
+from greenloop.wording.notes import list_some
 from greenloop_sandbox import Session, TestRun, case_results
 
 SECONDS = 60.0  # wall time for all written tests together
@@ -187,8 +188,7 @@ class PersistedTests:
 
     def _unproved(self, proposed: Addition, ids: Collection[str]) -> list[str]:
         labels = [f"`{case.source}`" for case in self.problem.spec.cases if case.id in ids]
-        listed = ", ".join(labels[:3]) + (f" and {len(labels) - 3} more" if len(labels) > 3 else "")
-        return [f"Not written into {proposed.path} because it does not pass there: {listed}."] if ids else []
+        return [f"Not written into {proposed.path} because it does not pass there: {list_some(labels)}."] if ids else []
 
 
 # -- the file ---------------------------------------------------------------------------------------------------------

@@ -13,7 +13,6 @@ from greenloop.core.errors import GreenloopError
 from greenloop.core.feature_data import show
 from greenloop.core.python.ast_source import find_definitions, parse_module
 from greenloop.core.text.encoding import decode
-from greenloop_sandbox import Frame
 
 
 class Level(StrEnum):
@@ -71,11 +70,6 @@ def annotate_open(data: Mapping[str, Any]) -> list[Annotation]:
 def by_severity(annotations: Sequence[Annotation]) -> list[Annotation]:
     """The most serious first, because some readers show only the first few."""
     return sorted(annotations, key=lambda each: list(Level).index(each.level))
-
-
-def own_frames(frames: Sequence[Frame]) -> list[Frame]:
-    """The frames in files of the workspace; others are in packages or have no file."""
-    return [each for each in frames if not each.path.startswith(("/", "<")) and ":" not in each.path]
 
 
 def find_test(root: Path, case: str) -> tuple[str, int]:

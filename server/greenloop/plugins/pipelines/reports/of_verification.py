@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from greenloop.api.targets import is_test_file
-from greenloop.plugins.pipelines.reports.annotations import Annotation, Level, annotate_open, find_test, own_frames
+from greenloop.core.classify import is_of_workspace
+from greenloop.plugins.pipelines.reports.annotations import Annotation, Level, annotate_open, find_test
 from greenloop_sandbox import CaseResult
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def _failures(result: Verification, root: Path) -> Iterator[Annotation]:
 def _failure(case: CaseResult | None, name: str, rule: str, level: Level, root: Path) -> Iterator[Annotation]:
     failure = case.failure if case is not None else None
     path, line = find_test(root, name)
-    frames = own_frames(failure.frames) if failure else []
+    frames = list(filter(is_of_workspace, failure.frames)) if failure else []
     line = next((frame.line for frame in reversed(frames) if frame.path == path), line)
     outcome = case.outcome if case is not None else "missing"
     error = f"{failure.type}: {failure.message}".strip() if failure else outcome

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
+from greenloop.core.classify import is_of_workspace
 from greenloop.core.python.ast_source import UNPARSABLE, parse_module_strictly
 from greenloop.project import sources
 from greenloop.project.environment.interpreters import site_packages
@@ -58,8 +59,7 @@ class ObservedFailure:
     @cached_property
     def own_frame(self) -> Frame | None:
         """The innermost frame of the workspace's own code."""
-        inside = (frame for frame in reversed(self.failure.frames) if not frame.path.startswith(("/", "<")))
-        return next((frame for frame in inside if not is_installed_path(frame.path)), None)
+        return next(filter(is_of_workspace, reversed(self.failure.frames)), None)
 
     @property
     def innermost_path(self) -> str:

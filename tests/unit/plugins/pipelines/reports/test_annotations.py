@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.plugins.pipelines.reports.annotations import Annotation, Level, by_severity, find_test, own_frames
-from greenloop_sandbox import Frame
+from greenloop.plugins.pipelines.reports.annotations import Annotation, Level, by_severity, find_test
 
 TEST = "class TestK:\n    def test_a(self):\n        pass\n\n\n@decorated\nasync def test_b():\n    pass\n"
 
@@ -24,12 +23,6 @@ TEST = "class TestK:\n    def test_a(self):\n        pass\n\n\n@decorated\nasync
 def test_a_test_is_found_by_its_id(tmp_path, case, line):
     (tmp_path / "t.py").write_text(TEST)
     assert find_test(tmp_path, case) == (case.partition("::")[0], line)
-
-
-def test_own_frames_lie_in_the_workspace():
-    paths = ["m.py", "/usr/lib/x.py", "<string>", "C:/x.py", "tests/t.py"]
-    frames = [Frame(path=path, line=1, function="f") for path in paths]
-    assert [each.path for each in own_frames(frames)] == ["m.py", "tests/t.py"]
 
 
 def test_the_order_is_kept_among_equals():
