@@ -17,7 +17,6 @@ from greenloop.engine.history import provenance
 from greenloop.engine.timing import Stopwatch, TimedSession
 from greenloop.localize.context import BaselineContext
 from greenloop.project import workspace
-from greenloop.project.environment import interpreters
 from greenloop.verdict.case_runs import Files
 from greenloop_sandbox import Sandbox, Session
 
@@ -53,7 +52,6 @@ class RunWorkspace:
         snapshot = self.context.snapshot
         if not (outcome.solved and outcome.after and problem.regions):
             return outcome
-        environment = self.context.place.environment
         for writer in entry_points.load_all(entry_points.TEST_WRITERS):
             tests = writer(
                 settings=self.context.settings,
@@ -62,7 +60,6 @@ class RunWorkspace:
                 open_session=self.open_session,
                 files={**problem.buffers, **self.encode(outcome.after)},
                 encode=snapshot.encoded,
-                hypothesis=interpreters.has_package(environment.prefix, environment.version, "hypothesis"),
             )
             outcome = await tests.add_to(outcome)
         return outcome

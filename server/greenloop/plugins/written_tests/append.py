@@ -13,11 +13,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from greenloop.core.compose import with_imports
-from greenloop.core.counterexample import counterexample
 from greenloop.core.generated_tests import parse_equation
-from greenloop.core.python.ast_source import FUNCTIONS, Function, read_literal, statements_of, walk_code
+from greenloop.core.python.ast_source import FUNCTIONS, Function, statements_of, walk_code
 from greenloop.core.python.names import bound_names
-from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.spec import Case, Provenance
 from greenloop.core.text.diff import main_line_end, with_plain_ends
 
@@ -27,9 +25,7 @@ REMARKS = {
     Provenance.CONFIRMED: "Confirmed by you.",
     Provenance.HUMAN: "Stated by you when reviewing a candidate.",
     Provenance.DESIGNED: "Generated from the docstring by greenloop, supported by votes.",
-    Provenance.PROPERTY: "A property that greenloop checked with many inputs.",
 }
-MOST_EXAMPLES = 2  # counterexamples kept with a property
 LONGEST = 40  # characters of a name after the function's
 
 
@@ -51,7 +47,6 @@ def render_tests(
     module: str,
     function: str,
     is_target: Callable[[str], bool],
-    attempts: Sequence[Attempt],
 ) -> Iterator[tuple[Case, WrittenTest | None]]:
     """Yields a test for each case, from its generated file among `files`; None where it cannot be parsed.
 
@@ -69,22 +64,14 @@ def render_tests(
             yield case, None
             continue
         node = copy.deepcopy(node)  # parsed modules are shared
-        if case.provenance is Provenance.PROPERTY:  # Hypothesis prints the inputs
-            for each in node.body:
-                if isinstance(each, ast.Assert):
-                    each.msg = None
         imports = _import_target(node, text, module, is_target)
         if _body_of(node) in existing:
             continue
         used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
         imports += [ast.unparse(each) for each in statements if _is_needed(each, used)]
-        decorators: list[str] = []
-        if case.provenance is Provenance.PROPERTY:
-            decorators, statement = _hypothesis(case, node, used, attempts)
-            imports.append(statement)
         node.name, node.decorator_list = _test_name(case, function, taken), []
         rows = [] if REMARKS[case.provenance] == remark else [f"# {REMARKS[case.provenance]}"]
-        rows += [*(f"@{each}" for each in decorators), ast.unparse(node)]
+        rows.append(ast.unparse(node))
         remark = REMARKS[case.provenance]
         taken.add(node.name)
         yield case, WrittenTest(case=case.id, name=node.name, code="\n".join(rows), imports=tuple(imports))
@@ -129,33 +116,10 @@ def _body_of(node: Function) -> str:
 
 
 def _is_needed(node: ast.stmt, words: Collection[str]) -> bool:
-    """Is it an import that these words use? The import of Hypothesis is always written anew."""
-    if not isinstance(node, ast.Import | ast.ImportFrom) or getattr(node, "module", "") == "hypothesis":
+    """Is it an import that these words use?"""
+    if not isinstance(node, ast.Import | ast.ImportFrom):
         return False
     return any((each.asname or each.name.partition(".")[0]) in words for each in node.names)
-
-
-def _hypothesis(
-    case: Case, node: Function, used: Collection[str], attempts: Sequence[Attempt]
-) -> tuple[list[str], str]:
-    """The decorators of a property test, with inputs on which attempts failed, and the import that it needs."""
-    given = [text for each in node.decorator_list if (text := ast.unparse(each)).startswith("given(")]
-    failures = [
-        result.failure
-        for attempt in attempts
-        for result in attempt.verdict.cases
-        if result.id == case.id and result.failure
-    ]
-    parameters = {each.arg for each in node.args.args}
-    broke = [counterexample(failure) for failure in failures]
-    examples = dict.fromkeys(
-        f"example({', '.join(f'{name}={value}' for name, value in each.items())})"
-        for each in broke
-        if {*each} == parameters and all(map(read_literal, each.values()))
-    )
-    names = {"settings", "given", *({"example"} if examples else ()), *({"reject", "st"} & {*used})}
-    listed = ", ".join(sorted("strategies as st" if name == "st" else name for name in names))
-    return ["settings(deadline=None)", *given, *[*examples][:MOST_EXAMPLES]], f"from hypothesis import {listed}"
 
 
 def _test_name(case: Case, function: str, taken: Collection[str]) -> str:

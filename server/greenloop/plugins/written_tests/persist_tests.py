@@ -17,10 +17,8 @@ from pathlib import PurePosixPath
 
 from greenloop.core.errors import GreenloopError
 from greenloop.core.python.ast_source import parse_module, plain_name
-from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.spec import Provenance
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.core.text.encoding import declared_encoding, why_not_encodable
 from greenloop.plugins.written_tests.append import REMARKS, append_tests, is_unittest, render_tests
@@ -57,23 +55,16 @@ class Addition:
 
 def build_addition(
     problem: Problem,
-    attempts: Sequence[Attempt],
     text_of: Callable[[str], str | None],
-    *,
-    hypothesis: bool,
     without: Collection[str] = (),
 ) -> Addition:
     """Adds the trusted cases of `problem.spec` that greenloop wrote to the test file, except the case ids `without`.
 
-    `text_of` returns a workspace file's text. Property tests need Hypothesis in the project's own environment; inputs
-    that broke earlier attempts are kept in them as explicit examples.
+    `text_of` returns a workspace file's text. Tests of properties are not written: only the laboratory makes them.
     """
     region = problem.regions[0]
     cases = [case for case in problem.spec.cases if case.provenance in REMARKS and case.id not in without]
     left_out: list[str] = []
-    if not hypothesis and any(case.provenance is Provenance.PROPERTY for case in cases):
-        cases = [case for case in cases if case.provenance is not Provenance.PROPERTY]
-        left_out.append("The property tests were not written: Hypothesis is not installed in the project.")
     module = sources.module_name(region.path, problem.root)
     path = choose_file(problem, text_of)
     before = text_of(path)
@@ -95,7 +86,6 @@ def build_addition(
         module=module,
         function=plain_name(region.qualname),
         is_target=is_target,
-        attempts=attempts,
     ):
         if test is None or why_not_encodable(test.code, declared_encoding(text)):
             left_out.append(f"`{case.source}` was not written: it cannot be expressed in {path}.")
@@ -118,9 +108,7 @@ def build_addition(
 class PersistedTests:
     """The tests of a problem that are written into its project.
 
-    `files` are the accepted texts, over which the tests are proved in fresh sandboxes.
-
-    `encode` encodes a file's text; `hypothesis`: the project's environment has Hypothesis.
+    `files` are the accepted texts, over which the tests are proved in fresh sandboxes; `encode` encodes a file's text.
     """
 
     settings: Settings
@@ -129,7 +117,6 @@ class PersistedTests:
     open_session: Callable[[], Awaitable[Session]]
     files: Mapping[str, bytes]
     encode: Callable[[str, str], bytes]
-    hypothesis: bool
 
     async def add_to(self, outcome: Outcome) -> Outcome:
         """Adds the tests to the outcome's edit and message, if the settings ask for it.
@@ -139,7 +126,7 @@ class PersistedTests:
         if not self.settings.of(WrittenTestSettings).write:
             return outcome
         try:
-            addition = await self._build_proved(outcome.attempts)
+            addition = await self._build_proved()
         except GreenloopError as error:
             return replace(outcome, message=f"{outcome.message} No tests were written: {error}")
         message = f"{outcome.message} {addition.sentence}" if addition.sentence else outcome.message
@@ -148,13 +135,11 @@ class PersistedTests:
         before = {**outcome.before, addition.path: addition.before}
         return replace(outcome, message=message, before=before, after={**outcome.after, addition.path: addition.after})
 
-    async def _build_proved(self, attempts: Sequence[Attempt]) -> Addition:
+    async def _build_proved(self) -> Addition:
         """Builds the addition with the tests that pass in their new file; the others are named in `left_out`."""
 
         async def build() -> Addition:
-            return await asyncio.to_thread(
-                build_addition, self.problem, attempts, self._readable, hypothesis=self.hypothesis, without=dropped
-            )
+            return await asyncio.to_thread(build_addition, self.problem, self._readable, dropped)
 
         dropped: set[str] = set()
         proposed = addition = await build()

@@ -9,12 +9,9 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.generated_tests import Check, build_test_file
-from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Region, Spec
-from greenloop.core.records.verdict import Status, Verdict
 from greenloop.plugins.written_tests.persist_tests import Addition, build_addition
-from greenloop_sandbox import CaseResult, Failure
 
 RLE = "def rle(s):\n    out = []\n    for c in s:\n        if out and out[-1][0] == c:\n            out[-1] = (c, out[-1][1] + 1)\n        else:\n            out.append((c, 1))\n    return out\n"
 LINES = (
@@ -53,12 +50,12 @@ class Project:
         ]
         return build_test_file(self.region, self.module, kind.value, made)
 
-    def add(self, spec: Spec | None = None, *, hypothesis: bool = False, attempts=()) -> Addition:
+    def add(self, spec: Spec | None = None) -> Addition:
         files = {self.region.path: self.text}
         problem = Problem(
             root=self.root, spec=spec or self.checks(*LINES), regions=(self.region,), originals=files, files=files
         )
-        return build_addition(problem, attempts, self.of, hypothesis=hypothesis)
+        return build_addition(problem, self.of)
 
     def runs(self, addition: Addition) -> str:
         """What plain pytest says of the whole project with the file written."""
@@ -197,44 +194,11 @@ def test_where_each_test_comes_from_is_said_once(project):
     ]
 
 
-def property_(project) -> Spec:
-    made = Check(
-        body="result = rle(s)\nassert sum(n for _, n in result) == len(s), f'`total` does not hold: rle(s={s!r}) gave {result!r}'",
-        line=1,
-        provenance=Provenance.PROPERTY,
-        shown="total: sum(n for _, n in result) == len(s)",
-        imports=(
-            "try:\n    import hypothesis\nexcept ImportError:\n    import os, sys",
-            "from hypothesis import HealthCheck, Phase, given, reject, settings, strategies as st",
-        ),
-        decorators=("settings(max_examples=60, suppress_health_check=list(HealthCheck))", "given(s=st.text())"),
-        parameters="s",
-    )
-    return build_test_file(project.region, project.module, "property", [made])
-
-
-def test_a_property_keeps_the_shrunk_counterexample(project):
-    project({"test_codec.py": OLD})
-    spec = property_(project)
-    message = "AssertionError: `total` does not hold: rle(s='aa(') gave []\nassert 0 == 3"
-    failed = CaseResult(id=spec.cases[0].id, outcome="failed", failure=Failure(type="AssertionError", message=message))
-    attempt = Attempt(number=1, verdict=Verdict(status=Status.FAILED, cases=(failed,)))
-    made = project.add(spec, hypothesis=True, attempts=[attempt])
-    assert "from hypothesis import example, given, settings, strategies as st\n" in made.after
-    assert (
-        "# A property that greenloop checked with many inputs.\n@settings(deadline=None)\n@given(s=st.text())\n"
-        "@example(s='aa(')\ndef test_rle_total(s):\n    result = rle(s)\n    assert sum((n for _, n in result)) == len(s)\n"
-    ) in made.after
-    assert project.runs(made) == "2 passed"
-
-
-def test_without_hypothesis_in_the_project_properties_are_left_out_and_said(project):
+def test_properties_are_not_written(project):
     project({})
-    made = project.add(property_(project) + project.checks(LINES[0]))
-    assert made.sentence == (
-        "1 test was written into test_codec.py. The property tests were not written: Hypothesis is not installed in the project."
-    )
-    assert "hypothesis" not in made.after
+    stated = Check(body="assert rle('a')", line=1, provenance=Provenance.PROPERTY)
+    made = project.add(build_test_file(project.region, project.module, "property", [stated]) + project.checks(LINES[0]))
+    assert made.sentence == "1 test was written into test_codec.py."
 
 
 def test_names_are_readable_and_never_taken(project):

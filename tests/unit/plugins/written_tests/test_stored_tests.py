@@ -10,7 +10,6 @@ import pytest
 
 from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
-from greenloop.plugins.properties.kinds import properties
 from greenloop.plugins.written_tests import edited_tests, stored_tests
 from greenloop.plugins.written_tests.edited_tests import LONGEST
 
@@ -177,13 +176,21 @@ def test_what_the_votes_went_against_is_marked_and_keeps_its_vote(tmp_path):
 
 
 def test_properties_come_back_whole(tmp_path):
-    text = 'def rle(text: str) -> list:\n    """Runs."""\n    ...\n'
-    spec = properties.build_spec(REGION, text, "m")
-    assert spec.cases, spec
-    stored_tests.save(stored_tests.load(tmp_path, REGION, text), spec, "m")
-    again = stored_tests.load(tmp_path, REGION, text).spec("m")
+    made = Check(
+        body="result = rle(text)\nassert len(result) <= len(text)",
+        line=1,
+        provenance=Provenance.PROPERTY,
+        shown="short: len(result) <= len(text)",
+        imports=("from hypothesis import given, settings, strategies as st",),
+        decorators=("settings(max_examples=60)", "given(text=st.text())"),
+        parameters="text",
+        batch="library",
+    )
+    spec = build_test_file(REGION, "m", "property", [made])
+    stored_tests.save(load(tmp_path), spec, "m")
+    again = load(tmp_path).spec("m")
     assert again.cases == spec.cases
-    assert stored_tests.load(tmp_path, REGION, text).has(Provenance.PROPERTY)
+    assert load(tmp_path).has(Provenance.PROPERTY)
     compile("".join(again.files.values()), "x", "exec")
 
 
