@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from greenloop.engine.presets import load_own_presets
 from greenloop.project import settings
+from greenloop.project.configuration import LABORATORY
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "settings.md"
 
@@ -58,7 +59,7 @@ TYPES = {int: "whole number", float: "number", bool: "true or false", str: "text
 
 
 def make_page() -> str:
-    entries = settings.keys()
+    entries = [entry for entry in settings.keys() if not entry[0].startswith(LABORATORY)]
     # The settings of plugins stand with the others of their section.
     sections = list(dict.fromkeys(key.partition(".")[0] for key, *_ in entries))
     rows = (_row(*entry) for entry in sorted(entries, key=lambda each: sections.index(each[0].partition(".")[0])))

@@ -12,7 +12,6 @@ from types import ModuleType
 
 from greenloop.core import registry
 from greenloop.core.budget import BudgetExceededError
-from greenloop.core.errors import SettingsError
 from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote, Move
 from greenloop.core.records.model import ChatRequest, Reply
@@ -42,7 +41,6 @@ class Feedback:
         names = {group: getattr(chosen, group, ()) or preset.treat.get(group, preset.feedback) for group in ErrorGroup}
         groups = [(None, preset.feedback), *names.items()]
         self.parts = {group: [registry.load_part("feedback", name) for name in each] for group, each in groups}
-        _check_stages(self.settings.planner.skip)
 
     async def describe(self, problem: Problem, attempts: Sequence[Attempt]) -> tuple[FeedbackNote, ...]:
         """Returns the notes on the newest attempt; if it passed, only of parts that describe passes, too."""
@@ -66,13 +64,3 @@ class Feedback:
         if all(region.created or is_unwritten(region, problem.files.get) for region in problem.regions):
             baseline = replace(baseline, notes=tuple(replace(note, text="") for note in baseline.notes))
         return baseline
-
-
-def _check_stages(names: Sequence[str]) -> None:
-    """Raises `SettingsError` for a stage of `planner.skip` that no planner has."""
-    if not names:
-        return
-    parts = [registry.load_part("feedback", name) for name in registry.list_parts("feedback")]
-    stages = sorted({stage for part in parts for stage in getattr(part, "STAGES", ())})
-    if unknown := [name for name in names if name not in stages]:
-        raise SettingsError(f"No planner has a stage '{unknown[0]}'.", remedy=f"Choose of: {', '.join(stages)}.")

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
+from greenloop.core import entry_points
 from greenloop.core.errors import SettingsError
 from greenloop.core.text.json_codec import flatten
 from greenloop.core.text.similar import closest
@@ -20,6 +21,7 @@ from greenloop.project.settings import APP, Settings, get, keys, user_file, with
 
 # `model` is a text, so a table of it names the model itself; VS Code has no setting below another one.
 OTHER_NAMES = {"model.name": "model", "modelKind": "model.kind"}
+LABORATORY = ("ranker.", "planner.skip")  # how the keys begin that only the laboratory has
 
 
 def load(
@@ -105,6 +107,10 @@ def _merge(
     for written_key, value in flatten(table):
         key = OTHER_NAMES.get(written_key, written_key)
         if key not in known_keys:
+            if key.startswith(LABORATORY):
+                why = f"belongs to greenloop's laboratory, which is not installed. {entry_points.INSTALL_LABORATORY}"
+                warnings.append(f"Setting '{key}' in {source} {why}")
+                continue
             near = closest(key, known_keys)
             hint = f"; did you mean '{near}'?" if near else "; see docs/settings.md"
             warnings.append(f"Unknown setting '{key}' in {source}{hint}")

@@ -24,7 +24,6 @@ from greenloop_sandbox.cache import cache_folder as cache_folder  # noqa: PLC041
 EDITOR = "editor"
 Section = TypeVar("Section")
 Key = tuple[str, Any, Any, Mapping[str, Any]]  # dotted key, type, default, metadata
-ROLES = ("drafter", "refiner", "critic", "tester", "planner", "ranker")
 
 
 def setting(
@@ -198,30 +197,6 @@ class RoleSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlannerSettings(RoleSettings):
-    skip: list[str] = setting(
-        [],
-        "Stages that a planning preset leaves out, such as `simulation` (preset `codesim`), `divergence` (`lpw`) or "
-        "`design` (`lifecycle`); lab/docs/parts.md lists them.",
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class RankerSettings(RoleSettings):
-    model: str = setting(
-        "",
-        "Model that ranks several candidates if a test run takes longer than `ranker.after`; empty: no "
-        "ranking, they run in the order in which they came.",
-    )
-    after: float = setting(
-        10.0,
-        "Seconds that one run of the target must take before `ranker.model` is asked; after the first "
-        "candidate that passes, the others do not run.",
-        least=0,
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
 class EscalationSettings:
     models: list[str] = setting([], "Models that take over, one after another, when attempts keep failing.")
     after: int = setting(3, "Failed attempts before the next of `escalation.models` takes over.", least=1)
@@ -339,8 +314,7 @@ class Settings:
     refiner: RoleSettings = field(default_factory=RoleSettings)
     critic: RoleSettings = field(default_factory=RoleSettings)
     tester: RoleSettings = field(default_factory=RoleSettings)
-    planner: PlannerSettings = field(default_factory=PlannerSettings)
-    ranker: RankerSettings = field(default_factory=RankerSettings)
+    planner: RoleSettings = field(default_factory=RoleSettings)
     escalation: EscalationSettings = field(default_factory=EscalationSettings)
     history: HistorySettings = field(default_factory=HistorySettings)
     editor: EditorSettings = field(default_factory=EditorSettings)
@@ -396,8 +370,8 @@ def _keys(kind: type, prefix: str) -> Iterator[Key]:
 
 def models(settings: Settings) -> set[str]:
     """Names of all models that a run with these settings may use."""
-    names = {settings.model, *(getattr(settings, role).model for role in ROLES), *settings.escalation.models}
-    return names - {""}
+    roles = {value for key, value in values(settings).items() if key.endswith(".model")}
+    return {settings.model, *roles, *settings.escalation.models} - {""}
 
 
 def get(settings: Settings, key: str) -> Any:

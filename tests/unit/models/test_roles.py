@@ -138,7 +138,6 @@ def test_every_model_that_may_be_asked_is_known():
     )
     assert settings.models(found) == {"a", "b", "c"}
     assert settings.models(settings.Settings()) == set()
-    assert set(settings.ROLES) == set(Role)
 
 
 def test_without_an_editor_its_model_cannot_be_opened():

@@ -12,6 +12,8 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from greenloop.core import registry
+from greenloop.core.errors import SettingsError
 from greenloop.core.ports import Tools
 from greenloop.core.python.ast_source import FUNCTIONS, parse_module
 from greenloop.core.records.attempt import Attempt, FeedbackNote
@@ -46,8 +48,17 @@ class ShownTest:
 
 
 def is_skipped(tools: Tools, stage: str) -> bool:
-    """Do the settings leave out this stage of a planner (`planner.skip`)?"""
-    return stage in tools.options.get("planner.skip", ())
+    """Do the settings leave out this stage of a planner (`planner.skip`)?
+
+    Raises `SettingsError` for a stage that no planner has.
+    """
+    skipped = tools.options.get("planner.skip", ())
+    if skipped:
+        parts = [registry.load_part("feedback", name) for name in registry.list_parts("feedback")]
+        stages = sorted({each for part in parts for each in getattr(part, "STAGES", ())})
+        if unknown := [name for name in skipped if name not in stages]:
+            raise SettingsError(f"No planner has a stage '{unknown[0]}'.", remedy=f"Choose of: {', '.join(stages)}.")
+    return stage in skipped
 
 
 async def ask_planner(

@@ -20,6 +20,7 @@ from greenloop.core.text.tokens import Count
 from greenloop.models.roles import apply_sampling
 from greenloop.project.settings import Settings
 from greenloop_lab.engine.rankers._question import order_candidates
+from greenloop_lab.settings import RankerSettings
 
 
 @dataclass(kw_only=True)
@@ -42,7 +43,7 @@ class Ranker:
 
         The first one bears the usage of the question.
         """
-        ranker = self.settings.ranker
+        ranker = self.settings.of(RankerSettings)
         slow = run_seconds(attempts) > ranker.after
         if not (ranker.model and self.is_reachable and slow and len(candidates) > 1 and not problem.spec.open):
             return ()

@@ -11,6 +11,7 @@ import pytest
 from greenloop.core.errors import SettingsError, UsageError
 from greenloop.project.settings import get
 from greenloop_lab.bench import plans
+from greenloop_lab.settings import PlanningSettings
 
 ABLATIONS = Path(__file__).resolve().parents[3] / "benchmarks" / "ablations"
 
@@ -43,7 +44,7 @@ def test_an_arm_that_cannot_be_is_told(text, why):
 
 def test_a_setting_of_an_arm_may_be_a_list():
     settings = plans.settings_for({"planner.skip": ["design", "review"], "model": "reference"}, None)
-    assert settings.planner.skip == ["design", "review"]
+    assert settings.of(PlanningSettings).skip == ["design", "review"]
     assert settings.model == ""
 
 

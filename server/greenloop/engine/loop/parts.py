@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from greenloop.core import entry_points, registry
+from greenloop.core import registry
 from greenloop.core.budget import Request
 from greenloop.core.election import Election, elect_nearest
-from greenloop.core.errors import SettingsError
 from greenloop.core.events import Event
 from greenloop.core.records.attempt import Attempt, Draft, FeedbackNote, Finding, Sent
 from greenloop.core.records.model import Reply
@@ -36,17 +35,9 @@ async def _prepare_nothing(_problem: Problem) -> None:
 
 
 def load_rank(calls: ModelCalls) -> Rank:
-    """Orders candidates by the model of `ranker.model`, where that is set.
-
-    Raises `SettingsError` where the laboratory, whose part this is, is not installed.
-    """
-    if not calls.settings.ranker.model:
-        return keep_order
+    """Orders candidates by a model, where the laboratory, whose part this is, is installed."""
     if not registry.has_part("rankers", "model"):
-        raise SettingsError(
-            "`ranker.model` belongs to greenloop's laboratory, which is not installed.",
-            remedy=entry_points.INSTALL_LABORATORY,
-        )
+        return keep_order
     excerpts = lambda: next(iter(calls.excerpts.values()), ())  # noqa: E731
     module = registry.load_part("rankers", "model")
     rank: Rank = module.create(calls.settings, calls.ask_for_part, calls.count_tokens, excerpts).rank

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from greenloop.core.errors import SettingsError
 from greenloop.core.records.model import Role
 from greenloop_lab.drafting.feedback import lifecycle, self_modules
 from planner_answers import plan_with
@@ -61,3 +62,9 @@ async def test_a_stage_that_cannot_be_read_is_said_and_the_others_count(part, an
     note, planner = await plan_with(part, *answers)
     assert (note.fields["artefacts"], note.fields["unparsable"]) == (artefacts, unparsable)
     assert len(planner.asked) == len(answers)
+
+
+async def test_a_stage_that_no_planner_has_is_named_before_any_model_is_asked():
+    with pytest.raises(SettingsError, match="No planner has a stage 'desing'") as caught:
+        await plan_with(lifecycle, *LIFECYCLE.values(), skip=("simulation", "desing"))
+    assert "design" in caught.value.remedy

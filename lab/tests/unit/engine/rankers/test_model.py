@@ -18,8 +18,9 @@ from greenloop.core.run_state import RunState
 from greenloop.engine.loop import loop
 from greenloop.engine.loop.candidate_runs import NOT_RUN, find_duplicate, give_up, is_waiting
 from greenloop.engine.loop.parts import Parts
-from greenloop.project.settings import RankerSettings, Settings
+from greenloop.project.settings import Settings
 from greenloop_lab.engine.rankers.model import Ranker, run_seconds
+from greenloop_lab.settings import RankerSettings
 
 (REGION,) = PROBLEM.regions
 SLOW = 30.0
@@ -35,7 +36,7 @@ class Slow:
         self.ran: list[str] = []
         self.events: list = []
         self.unproved: set[str] = set()
-        settings = Settings(ranker=RankerSettings(**{"model": "scripted", **ranker}))
+        settings = Settings(plugins=(RankerSettings(**{"model": "scripted", **ranker}),))
         self.ranker = Ranker(settings=settings, ask=self.question, count=len)
 
     async def question(self, request: ChatRequest) -> Reply:
@@ -133,7 +134,7 @@ async def test_nobody_is_asked_without_need(seconds, ranker):
 
 
 def test_it_is_off_without_a_setting():
-    assert Settings().ranker.model == ""
+    assert RankerSettings().model == ""
 
 
 @pytest.mark.parametrize("error", [ModelError("gone"), BudgetExceededError(StopReason.TOKENS)])
