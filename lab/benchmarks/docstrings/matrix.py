@@ -29,7 +29,7 @@ from greenloop.plugins.written_tests.stub_view import build_stub_view
 from greenloop.project import sources
 from greenloop_lab.bench.mutation.ast_edits import Source, apply_edits
 from greenloop_lab.bench.mutation.operators import all_edits
-from greenloop_lab.specs.kinds import stated_properties
+from greenloop_lab.specs.kinds import properties, stated_properties
 
 ANSWERS = 9  # of a task
 MUTANTS = 4
@@ -80,7 +80,7 @@ class ProgramJudge:
         if self.docstring.examples.cases:
             shown = await self.runner.run(files, self.docstring.examples.selectors)
             found |= {case.id: shown.get(case.id, NEVER) for case in self.docstring.examples.cases}
-        for kind in (designer.KIND, stated_properties.common_properties().KIND):
+        for kind in (designer.KIND, properties.KIND):
             ids = [case.id for case in self.spec.cases if f"test_greenloop_{kind}_" in case.id]
             outcomes = await self.runner.run(files, ids) if ids else {}
             found |= {case: outcomes[case] for case in ids}

@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from types import ModuleType
-from typing import Any
 
-from greenloop.core import registry
 from greenloop.core.docstrings.literals import parse_expression
 from greenloop.core.ports import Tools
 from greenloop.core.python.names import free_names
@@ -20,6 +17,8 @@ from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.core.text.tokens import estimate_tokens, truncate
 from greenloop.plugins.function_calls.signature import FunctionHeader, read_header
 from greenloop.project.templates import few_shot_messages
+from greenloop_lab.specs.kinds import properties
+from greenloop_lab.specs.property_tests import Property
 
 PROVENANCE = Provenance.PROPERTY
 ROOM = 600  # tokens of a docstring that the model is shown
@@ -55,10 +54,10 @@ _LINE = re.compile(r"^[\s\-*•>\d.)#`]*(?P<name>[A-Za-z][\w '/-]{0,50}?)[\s`*]*
 async def collect(problem: Problem, tools: Tools) -> Spec:
     """Property tests that can run here, else a doubt. Lets `BudgetExceededError` and the model's own errors through."""
 
-    async def state_properties(head: FunctionHeader) -> tuple[Any, ...]:
+    async def state_properties(head: FunctionHeader) -> tuple[Property, ...]:
         return parse_properties((await tools.ask(question(head))).text, head.name, head.names)
 
-    spec: Spec = await common_properties().collect(problem, tools, state_properties)
+    spec = await properties.collect(problem, tools, state_properties)
     if spec.cases or spec.doubts:
         return spec
     name = problem.regions[0].qualname
@@ -69,13 +68,7 @@ def build_spec(region: Region, text: str, module: str, answer: str) -> Spec:
     """The property tests for the function in this text: common ones and those of a model's answer. Pure."""
     head = read_header(region, text)
     stated = parse_properties(answer, head.name, head.names) if head else ()
-    spec: Spec = common_properties().build_spec(region, text, module, stated)
-    return spec
-
-
-def common_properties() -> ModuleType:
-    """The part with the common properties, which a plugin of greenloop adds."""
-    return registry.load_part("specs", "properties")
+    return properties.build_spec(region, text, module, stated)
 
 
 def question(head: FunctionHeader) -> ChatRequest:
@@ -87,16 +80,16 @@ def question(head: FunctionHeader) -> ChatRequest:
     return ChatRequest(messages=messages, role=Role.TESTER, temperature=0.0, max_tokens=TOKENS)
 
 
-def parse_properties(answer: str, function: str, parameters: tuple[str, ...]) -> tuple[Any, ...]:
+def parse_properties(answer: str, function: str, parameters: tuple[str, ...]) -> tuple[Property, ...]:
     """The usable properties of an answer, without duplicates, at most `MAX_PROPERTIES`."""
-    by_expression: dict[str, Any] = {}
+    by_expression: dict[str, Property] = {}
     for row in answer[:ANSWER].splitlines():
         if property_ := _parse_row(row, function, parameters):
             by_expression.setdefault(property_.expression, property_)
     return tuple(by_expression.values())[:MAX_PROPERTIES]
 
 
-def _parse_row(row: str, function: str, parameters: tuple[str, ...]) -> Any:
+def _parse_row(row: str, function: str, parameters: tuple[str, ...]) -> Property | None:
     match = _LINE.match(row)
     whole_row = row.strip().lstrip("-*•").strip()
     for name, text in ((match["name"], match["claim"]) if match else ("", ""), ("", whole_row)):
@@ -105,7 +98,7 @@ def _parse_row(row: str, function: str, parameters: tuple[str, ...]) -> Any:
             expression = ast.unparse(node)
             imports = tuple(line for key, line in _OFFERED.items() if key in free_names(expression) - set(parameters))
             label = " ".join(name.split()).lower() or "claim"
-            return common_properties().Property(name=label, expression=expression, source="model", imports=imports)
+            return Property(name=label, expression=expression, source="model", imports=imports)
     return None
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
-from greenloop.plugins.properties.kinds import hints
+from greenloop_lab.specs.kinds import hints
 
 
 def spec(text: str) -> Spec:

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from function_headers import find_region
 from greenloop.core.records.spec import Provenance, Spec
-from greenloop.plugins.properties.kinds import properties
-from greenloop.plugins.properties.property_tests import Property
+from greenloop_lab.specs.kinds import properties
+from greenloop_lab.specs.property_tests import Property
 
 SORT = '''def sort(xs: list[int]) -> list[int]:
     """Sort the numbers.

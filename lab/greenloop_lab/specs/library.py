@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from greenloop.plugins.function_calls.signature import FunctionHeader
 from greenloop.plugins.function_calls.value_kinds import ValueKind
 from greenloop.plugins.function_calls.value_strategies import ParameterStrategy
-from greenloop.plugins.properties import type_hints
-from greenloop.plugins.properties.inverses import find_inverse
-from greenloop.plugins.properties.property_tests import LIBRARY, Property
+from greenloop_lab.specs import type_hints
+from greenloop_lab.specs.inverses import find_inverse
+from greenloop_lab.specs.property_tests import LIBRARY, Property
 
 # Words that may give a common property another meaning.
 _TWISTS = re.compile(

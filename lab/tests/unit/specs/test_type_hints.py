@@ -2,7 +2,7 @@
 
 import pytest
 
-from greenloop.plugins.properties.type_hints import type_check_expression
+from greenloop_lab.specs.type_hints import type_check_expression
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 import pytest
 
 from greenloop.core.records.spec import Region
-from greenloop.plugins.properties.kinds import properties
-from greenloop.plugins.properties.property_tests import Property
+from greenloop_lab.specs.kinds import properties
+from greenloop_lab.specs.property_tests import Property
 
 
 def found(text: str, name: str = "f") -> dict[str, str]:

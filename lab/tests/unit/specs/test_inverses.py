@@ -2,7 +2,7 @@
 
 from greenloop.core.records.spec import Region
 from greenloop.plugins.function_calls import signature
-from greenloop.plugins.properties.inverses import find_inverse
+from greenloop_lab.specs.inverses import find_inverse
 
 PAIR = 'def encode(s: str) -> str:\n    return s\n\n\ndef decode(s: str) -> str:\n    """Undo."""\n    ...\n'
 

@@ -16,8 +16,8 @@ from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.plugins.function_calls import signature, value_kinds
 from greenloop.plugins.function_calls.signature import FunctionHeader
 from greenloop.plugins.function_calls.value_kinds import ValueKind
-from greenloop.plugins.properties import type_hints
 from greenloop.project import sources
+from greenloop_lab.specs import type_hints
 
 KIND = "hint"
 PROVENANCE = Provenance.HINT

@@ -12,7 +12,7 @@ from greenloop.core.python.stubs import is_stub
 from greenloop.plugins.function_calls import signature, value_strategies
 from greenloop.plugins.function_calls.signature import FunctionHeader
 from greenloop.plugins.function_calls.value_strategies import ParameterStrategy
-from greenloop.plugins.properties.property_tests import LIBRARY, Property
+from greenloop_lab.specs.property_tests import LIBRARY, Property
 
 # forward and backward: the second undoes the first
 _INVERSES = (

@@ -2,7 +2,7 @@
 
 from function_headers import read_header
 from greenloop.plugins.function_calls.value_strategies import build_strategies
-from greenloop.plugins.properties.property_tests import Property, build_check
+from greenloop_lab.specs.property_tests import Property, build_check
 
 SORT = "def sort(xs: list[int]) -> list[int]: ...\n"
 

@@ -19,10 +19,10 @@ from greenloop.plugins.function_calls import signature, value_kinds, value_strat
 from greenloop.plugins.function_calls.signature import FunctionHeader
 from greenloop.plugins.function_calls.value_kinds import ValueKind
 from greenloop.plugins.function_calls.value_strategies import ParameterStrategy
-from greenloop.plugins.properties import library, property_tests
-from greenloop.plugins.properties.library import PropertyContext
-from greenloop.plugins.properties.property_tests import Property
 from greenloop.project import sources
+from greenloop_lab.specs import library, property_tests
+from greenloop_lab.specs.library import PropertyContext
+from greenloop_lab.specs.property_tests import Property
 from greenloop_sandbox import Execution, TestRun, case_results, collected_cases, forged
 from greenloop_sandbox.report.cases import collect_errors, describe_end
 
