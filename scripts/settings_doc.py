@@ -59,7 +59,7 @@ TYPES = {int: "whole number", float: "number", bool: "true or false", str: "text
 
 
 def make_page() -> str:
-    entries = [entry for entry in settings.keys() if not entry[0].startswith(LABORATORY)]
+    entries = [each for each in settings.keys() if not each[0].startswith(LABORATORY)]  # noqa: SIM118
     # The settings of plugins stand with the others of their section.
     sections = list(dict.fromkeys(key.partition(".")[0] for key, *_ in entries))
     rows = (_row(*entry) for entry in sorted(entries, key=lambda each: sections.index(each[0].partition(".")[0])))
