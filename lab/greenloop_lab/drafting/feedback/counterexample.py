@@ -13,7 +13,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance
 from greenloop.drafting.feedback import _rejected_answers
 from greenloop.drafting.feedback._value_diff import shorten
-from greenloop_lab.specs.counterexample import CLAIM, LONGEST, counterexample, stated_arguments
+from greenloop_lab.drafting.feedback._counterexample import CLAIM, LONGEST, counterexample, stated_arguments
 from greenloop_sandbox import CaseResult, Failure
 
 LAST = 1 << 20

@@ -6,8 +6,8 @@ from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.spec import Case, Provenance, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop_lab.drafting.feedback import counterexample as feedback
+from greenloop_lab.drafting.feedback._counterexample import counterexample
 from greenloop_lab.drafting.feedback.counterexample import outcome, violated_property
-from greenloop_lab.specs.counterexample import counterexample
 from greenloop_sandbox import CaseResult, Failure
 
 MESSAGE = "`length` does not hold: sort(xs=[0, 0]) gave [0]\nassert 1 == 2\n +  where 1 = len([0])"
