@@ -15,7 +15,8 @@ import sys
 import traceback
 
 from apart_handles import Handle
-from apart_rules import PLAIN_TYPES, CannotCross
+from apart_rules import PLAIN_TYPES
+from apart_sources import first_line
 from apart_values import attributes_of
 
 _BLOCKS = (ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith)
@@ -131,14 +132,10 @@ def _functions_of(path):
     found = {node: list(_in_body(node.body, helpers, False)) for node in functions}
     nested = {node: [each for each in ast.walk(node) if each is not node and found.get(each)] for node in functions}
     return {
-        _first(node): _Function(node.name, assertions, [_first(each) for each in nested[node]])
+        first_line(node): _Function(node.name, assertions, [first_line(each) for each in nested[node]])
         for node, assertions in found.items()
         if assertions or nested[node]
     }
-
-
-def _first(node):
-    return min([node.lineno, *(each.lineno for each in node.decorator_list)])
 
 
 def _in_body(body, helpers, may_raise):
@@ -191,8 +188,6 @@ class Operands:
             try:
                 values.append(side())
                 digests.append(digest(values[-1]))
-            except CannotCross:
-                raise
             except Exception as error:
                 digests.append(type(error).__name__)
                 if not self._goes_on:
@@ -212,8 +207,6 @@ class Operands:
             if holds() is not False:  # a call such as `assertEqual` returns nothing
                 return
             error = AssertionError("a false assertion")
-        except CannotCross:
-            raise
         except Exception as raised:
             error = raised
         self.false += 1

@@ -24,7 +24,6 @@ class Code(CodeTasks, Peer):
         super().__init__(False, request, wire)
         self._functions, self.context = functions, CodeContext(request)
         self.prepare_tasks()
-        self.context.start()
         self._lines = _Lines(request)
         self._has_applications = "DJANGO_SETTINGS_MODULE" not in os.environ
 

@@ -79,19 +79,14 @@ class CodeContext:
 
     def __init__(self, request):
         self._rebound, self._base, self._undo, self._decimal = request["rebound"], {}, [], None
-        self._streams, self._said = (), {"logged": [], "warned": []}
-        self.contexts = Contexts()
-
-    def start(self):
+        self.contexts, self._said = Contexts(), {"logged": [], "warned": []}
         self._streams = [io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2)]
         (sys.stdout, sys.stderr), sys.stdin = self._streams, io.StringIO()
-        logged, warned = self._said.values()
-
-        class Handler(logging.Handler):
-            def emit(self, record):
-                logged.append([record.name, record.levelno, record.getMessage(), record.funcName, record.lineno])
-
-        logging.getLogger().addHandler(Handler())
+        (logged, warned), handler = self._said.values(), logging.Handler()
+        handler.emit = lambda each: logged.append(
+            [each.name, each.levelno, each.getMessage(), each.funcName, each.lineno]
+        )
+        logging.getLogger().addHandler(handler)
         logging.getLogger().setLevel(1)
 
         def show_warning(message, category, filename, lineno, *_args, **_keywords):

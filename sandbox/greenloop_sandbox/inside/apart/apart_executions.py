@@ -9,8 +9,8 @@ import os
 import runpy
 import sys
 
-from apart_rules import CannotCross
-from apart_wrong import MOST_TEXTS, texts_in
+from apart_rules import MOST_TEXTS, CannotCross, texts_in
+from apart_sources import parse
 
 LEAST = 12  # characters of a text that is found within another
 OF_PICKLES = frozenset((("_codecs", "encode"), ("copyreg", "_reconstructor"), ("copyreg", "__newobj__")))
@@ -56,17 +56,10 @@ def _compiles(peer, source, filename):
 
 
 def _is_tree(text, tree):
-    parsed = _parse(text, {ast.Expression: "eval", ast.Interactive: "single"}.get(type(tree), "exec")) or ast.Module()
+    parsed = parse(text, {ast.Expression: "eval", ast.Interactive: "single"}.get(type(tree), "exec")) or ast.Module()
     # Their parts are counted first: a plugin of pytest that is imported meanwhile has large modules.
     is_as_long = len([*ast.iter_child_nodes(parsed)]) == len([*ast.iter_child_nodes(tree)])
     return is_as_long and ast.dump(parsed) == ast.dump(tree)
-
-
-def _parse(text, mode):
-    try:
-        return ast.parse(text, mode=mode)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
 
 
 def _is_part(text, source):
@@ -77,7 +70,7 @@ def _is_part(text, source):
 
 def _only_makes_values(peer, source):
     """Is it an expression of constants and of constructors that may cross, such as an object shows of itself?"""
-    nodes = list(ast.walk(_parse(source, "eval") or ast.Module()))
+    nodes = list(ast.walk(parse(source, "eval") or ast.Module()))
     names, modules = {node.id for node in nodes if isinstance(node, ast.Name)}, [*sys.modules.values()]
     named = [(name, vars(each)[name]) for each in modules for name in names & {*getattr(each, "__dict__", ())}]
     are_classes = all(isinstance(each, type) and peer.rules.allows_class(each) for _, each in named)

@@ -75,14 +75,12 @@ class CodeFinder(importlib.abc.MetaPathFinder):
 
     def __init__(self, root, files, functions, finders):
         self._root, self._functions, self._finders = root + "/", functions, finders
+        self.after_import = None  # what has to happen then
         self._texts = {os.path.realpath(os.path.join(root, path)): text for path, text in files.items()}
         # On the disk is the user's own text; what code reads of itself (`inspect.getsource`) is the changed one.
         linecache.cache.update(
             (path, (len(text), None, text.splitlines(True), path)) for path, text in self._texts.items() if text
         )
-
-    def after_import(self):
-        """Is replaced by what has to happen after each import."""
 
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] in ABSENT:

@@ -97,8 +97,6 @@ class Peer(Objects):
             if self.is_judge or message["k"] != "subclass":
                 raise
             return "refused", [refused.error]
-        except CannotCross:
-            raise
         except RecursionError:
             raise CannotCross("a value that is nested too deep") from None
         except Exception as error:

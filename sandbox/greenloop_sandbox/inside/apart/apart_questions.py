@@ -6,9 +6,9 @@ It must not know how values cross.
 import functools
 import types
 
-from apart_rules import COMPARISONS, SPECIAL, VALUE_OPERATORS, is_plain
+from apart_rules import COMPARISONS, SPECIAL, VALUE_OPERATORS, is_plain, texts_in
 from apart_values import attributes_of
-from apart_wrong import CHANCE, SHIFTED, copy_of, is_same, perturbed, texts_in, wrong_operands
+from apart_wrong import CHANCE, SHIFTED, copy_of, is_same, perturbed, wrong_operands
 
 MOST_DRAWN = 20  # texts, of which some are contained
 MOST_SEEN = 500  # values that are kept as wrong operands, and questions

@@ -9,6 +9,7 @@ sources use, and names that it can resolve itself, never a function or class of 
 
 import datetime
 import functools
+import importlib
 import re
 import sys
 import types
@@ -55,6 +56,7 @@ FUNCTIONS = (
     types.WrapperDescriptorType,
     types.MethodDescriptorType,
 )
+MOST_TEXTS = 100_000  # parts of a value that are searched for texts
 PLAIN_TYPES = frozenset((int, str, float, bool, bytes, type(None), complex))
 # Attributes by which a test asks a mock; the code may not set them.
 OF_MOCKS = frozenset((
@@ -141,11 +143,11 @@ class Rules:
             return None if self.is_test_module(name) or (top in NEVER and not is_class) else (name, qualname)
         if name in self.new_modules or {(name, qualname), (name, qualname.split(".")[0])} & self.new_names:
             return None
-        if is_class and not self.allows_class(value):
-            return None
-        if not is_class and top not in self.project and name != "builtins":
-            return None  # a library's function stays a handle
-        return None if name == "builtins" and qualname in NO_BUILTINS else (name, qualname)
+        return (name, qualname) if (self.allows_class(value) if is_class else self._allows(name, qualname)) else None
+
+    def _allows(self, module, name):
+        """True if the other side may know a function; those of libraries stay handles."""
+        return module.split(".")[0] in self.project or (module == "builtins" and name not in NO_BUILTINS)
 
     def allows_class(self, kind):
         """True if the other side may know this class by its name, or as the base of another."""
@@ -166,50 +168,35 @@ class Rules:
 
         Raises `CannotCross`: the judge resolves only names of the user's own project and of what it uses.
         """
-        if type(module) is not str or type(path) is not str:
-            raise CannotCross("a name of unknown form")
-        top = module.split(".")[0]
+        top, parts = module.split(".")[0], path.split(".")
         if self.is_judge:
-            special = top not in self.project and any(
-                SPECIAL.match(part) for part in path.split(".") if part != "__call__"
-            )
-            if module not in sys.modules or top not in self.allowed or top in NEVER or special:
+            special = top not in self.project and any(SPECIAL.match(part) for part in parts if part != "__call__")
+            is_known = module in sys.modules and top in self.allowed and top not in NEVER
+            if special or not is_known or self.is_test_module(module):
                 raise CannotCross("the name %s.%s" % (module, path))
-            if self.is_test_module(module):
-                raise CannotCross("a name of the tests")
-        elif module not in sys.modules:
-            __import__(module)
-        found = sys.modules[module]
-        for part in path.split("."):
-            try:
-                found = vars(found)[part]
-            except (KeyError, TypeError):
-                found = getattr(found, part, CannotCross)
+        found = sys.modules[module] if module in sys.modules else importlib.import_module(module)
+        for part in parts:
+            held = getattr(found, "__dict__", {})
+            found = _bare(held[part] if part in held else getattr(found, part, CannotCross))
             if found is CannotCross:
                 raise CannotCross("%s.%s is not on the other side" % (module, path))
-            found = _bare(found)
-        if self.is_judge:
-            if isinstance(found, type):
-                good = self.allows_class(found)
-            elif isinstance(found, FUNCTIONS):
-                # By the module that has it, as `name_of` does: one of the project also holds what it imports.
-                good = getattr(found, "__module__", None) == module and (
-                    top in self.project or (module == "builtins" and path not in NO_BUILTINS)
-                )
-            else:
-                good = is_instance and (type(found) is object or self.is_own(type(found)))
-            if not good:
-                raise CannotCross("the name %s.%s" % (module, path))
+        if isinstance(found, type):
+            good = self.allows_class(found)
+        elif isinstance(found, FUNCTIONS):
+            # By the module that has it, as `name_of` does: one of the project also holds what it imports.
+            good = getattr(found, "__module__", None) == module and self._allows(module, path)
+        else:
+            good = is_instance and (type(found) is object or self.is_own(type(found)))
+        if self.is_judge and not good:
+            raise CannotCross("the name %s.%s" % (module, path))
         return found
 
     def is_mirrored(self, kind):
         """True if a class of this process is shown to the other side as a mirror: it has no such class."""
         module, name = kind.__module__, kind.__qualname__
-        if (module, name) in self.new_classes or module in self.new_modules or "<locals>" in name:
-            return True
-        if module not in sys.modules:  # made of a text
-            return True
-        return module_of(kind) in self.project or (issubclass(kind, tuple) and hasattr(kind, "_fields"))
+        is_new = (module, name) in self.new_classes or module in self.new_modules or "<locals>" in name
+        is_made = module not in sys.modules or (issubclass(kind, tuple) and hasattr(kind, "_fields"))  # of a text
+        return is_new or is_made or module_of(kind) in self.project
 
     # -- objects of the tests in the hands of the code --------------------------------------------------------------
 
@@ -259,6 +246,17 @@ def is_plain(value, counts_too=lambda _: False, depth=0):
     if type(value) in PLAIN_TYPES or type(value).__module__ in ("re", "datetime", "decimal", "fractions"):
         return True
     return counts_too(value)
+
+
+def texts_in(value):
+    """The texts in plain containers, up to a limit."""
+    todo, count = [value], 0
+    while todo and count < MOST_TEXTS:
+        value, count = todo.pop(), count + 1
+        if isinstance(value, str):
+            yield value
+        elif type(value) in (list, tuple, set, frozenset, dict):
+            todo += [*value, *(value.values() if type(value) is dict else ())]
 
 
 def is_mock(value):

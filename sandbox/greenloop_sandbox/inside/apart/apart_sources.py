@@ -35,12 +35,17 @@ def read(root):
     return texts, others, telling
 
 
-def parse(text):
+def parse(text, mode="exec"):
     """The tree of a text; None of one that cannot be parsed."""
     try:
-        return ast.parse(text)
-    except (SyntaxError, ValueError):
+        return ast.parse(text, mode=mode)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+def first_line(node):
+    """The line in which a function or class begins, with its decorators."""
+    return min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
 
 
 def data_of_tests(others, of_tests, own):
@@ -69,8 +74,8 @@ def without_tests(text):
         name, decorators = getattr(node, "name", ""), " ".join(map(ast.dump, getattr(node, "decorator_list", ())))
         is_import = isinstance(node, (ast.Import, ast.ImportFrom)) and "pytest" in ast.dump(node)
         if name.lower().startswith("test") or "pytest" in decorators or is_import:
-            first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
-            lines[first - 1 : node.end_lineno] = [""] * (node.end_lineno - first + 1)
+            first = first_line(node) - 1
+            lines[first : node.end_lineno] = [""] * (node.end_lineno - first)
     return "\n".join(lines)
 
 

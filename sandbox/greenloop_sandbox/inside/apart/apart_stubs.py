@@ -112,18 +112,18 @@ class Separation:
         """Brings a module of the user's own in line with the change: what is new, gone, or has another value."""
         name, before = module.__name__, set(vars(module))
         for path in changes["removed"]:
-            owner = _owner(module, path)
-            if owner is not None and path.split(".")[-1] in vars(owner):
-                delattr(owner, path.split(".")[-1])
+            owner, last = _owner(module, path)
+            if last in getattr(owner, "__dict__", ()):
+                delattr(owner, last)
         for key, new in changes["new"].items():
             self._add_function(module, key, new)
         for path in changes["touched"]:
             self._touch(module, path)
         for path in changes["classes"]:
-            owner = _owner(module, path)
+            owner, last = _owner(module, path)
             kind = self.peer.find(name, path) if owner is not None else None
             if isinstance(kind, type):
-                setattr(owner, path.split(".")[-1], kind)
+                setattr(owner, last, kind)
         for constant in changes["constants"]:
             self.bind(module, constant)
         for hiding in (set(vars(module)) - before).intersection(vars(builtins)):
@@ -166,8 +166,8 @@ class Separation:
         return made
 
     def _add_function(self, module, key, new):
-        path = key.partition("#")[0]
-        owner, last, wrapper = _owner(module, path), path.split(".")[-1], new["decorator"]
+        path, wrapper = key.partition("#")[0], new["decorator"]
+        owner, last = _owner(module, path)
         if owner is None:
             return
         is_bare = wrapper is not None
@@ -186,7 +186,7 @@ class Separation:
 
     def _touch(self, module, path):
         """A class whose body, bases or decorators changed: its state is made by the code, so its methods are asked."""
-        owner = _owner(module, path + ".")
+        owner, _ = _owner(module, path + ".")
         if not isinstance(owner, type):
             return
         name, is_dataclass = module.__name__, "__dataclass_fields__" in vars(owner)
@@ -243,12 +243,11 @@ class Refusal:
 
 
 def _owner(owner, path):
-    """The module or class that holds what has this path; None where it does not exist."""
-    for name in path.split(".")[:-1]:
-        owner = vars(owner).get(name)
-        if owner is None or not hasattr(owner, "__dict__"):
-            return None
-    return owner
+    """(the module or class that holds what has this path, its name there); None where it does not exist."""
+    *names, last = path.split(".")
+    for name in names:
+        owner = getattr(owner, "__dict__", {}).get(name)
+    return owner if hasattr(owner, "__dict__") else None, last
 
 
 def start(request, codes, root, scratch, sandbox_folder, complete, send):

@@ -15,16 +15,9 @@ _TIMES = {
     "NaTType": lambda _: (),
     "NAType": lambda _: (),
 }
-_TABLES = (
-    "DataFrame",
-    "Series",
-    "Index",
-    "RangeIndex",
-    "DatetimeIndex",
-    "TimedeltaIndex",
-    "MultiIndex",
-    "CategoricalIndex",
-)
+_TABLES = frozenset((
+    "DataFrame", "Series", "Index", "RangeIndex", "DatetimeIndex", "TimedeltaIndex", "MultiIndex", "CategoricalIndex",
+))  # fmt: skip
 
 
 def family_of(kind, names):

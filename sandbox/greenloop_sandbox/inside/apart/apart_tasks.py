@@ -137,11 +137,10 @@ class CodeTasks(Tasks):
             raise CannotCross("a loop of the code's own awaits what the tests have")
         return await self._await(self._loop, None, "op", (operation, handle, tuple(args)))
 
-    def wake(self):
-        """The judge asks after the code's news itself."""
+    def wake(self, *_error):
+        """The judge asks after the code's news itself, and notes what it gets."""
 
-    def note_left(self, error):
-        """The judge notes what it gets."""
+    note_left = wake
 
     def taken(self, _kind, _how, value):
         return value

@@ -198,31 +198,29 @@ def _fill_stream(value, content):
     value.seek(place)
 
 
-# {type: (its content, taking over such a content)}
-HOLDERS = {
-    list: (list.__iter__, lambda value, items: list.__setitem__(value, slice(None), items)),
-    dict: _table(dict),
-    set: (set.__iter__, _fill_set),
-    bytearray: (lambda value: (bytes(value),), lambda value, held: bytearray.__setitem__(value, slice(None), *held)),
-    collections.OrderedDict: _table(collections.OrderedDict),
-    collections.defaultdict: (lambda value: [value.default_factory, *flat(dict.items(value))], _fill_defaultdict),
+# {type: (the tag of a form of its own, its content, taking over such a content)}
+_HELD = {
+    list: ("l", list.__iter__, lambda value, items: list.__setitem__(value, slice(None), items)),
+    dict: ("d", *_table(dict)),
+    set: ("S", set.__iter__, _fill_set),
+    bytearray: (
+        "ba", lambda value: (bytes(value),), lambda value, held: bytearray.__setitem__(value, slice(None), *held),
+    ),
+    collections.OrderedDict: ("", *_table(collections.OrderedDict)),
+    collections.defaultdict: ("", lambda value: [value.default_factory, *flat(dict.items(value))], _fill_defaultdict),
     collections.deque: (
-        lambda value: [value.maxlen, *collections.deque.__iter__(value)],
+        "", lambda value: [value.maxlen, *collections.deque.__iter__(value)],
         lambda value, content: collections.deque.__init__(value, content[1:], content[0]),
     ),
-    types.SimpleNamespace: (lambda _: (), lambda *_: None),
-    io.StringIO: (_take_stream, _fill_stream),
-    io.BytesIO: (_take_stream, _fill_stream),
-    type(threading.Lock()): (lambda _: (), lambda *_: None),
-    type(threading.RLock()): (lambda _: (), lambda *_: None),
+    types.SimpleNamespace: ("", lambda _: (), lambda *_: None),
+    io.StringIO: ("st", _take_stream, _fill_stream),
+    io.BytesIO: ("sb", _take_stream, _fill_stream),
+    type(threading.Lock()): ("lk", lambda _: (), lambda *_: None),
+    type(threading.RLock()): ("rl", lambda _: (), lambda *_: None),
 }  # fmt: skip
-# These have a form of their own.
-FORMS = {
-    list: "l", dict: "d", set: "S", bytearray: "ba", io.StringIO: "st", io.BytesIO: "sb",
-    type(threading.Lock()): "lk", type(threading.RLock()): "rl",
-}  # fmt: skip
-MADE_OF = {form: kind for kind, form in FORMS.items()}
-MADE_OF.update(lk=threading.Lock, rl=threading.RLock)
+HOLDERS = {kind: row[1:] for kind, row in _HELD.items()}
+FORMS = {kind: row[0] for kind, row in _HELD.items() if row[0]}
+MADE_OF = {**{form: kind for kind, form in FORMS.items()}, "lk": threading.Lock, "rl": threading.RLock}
 UNCHANGING = frozenset((
     tuple, frozenset, str, int, float, bytes, complex, REAL_DATETIME, datetime.date, REAL_TIME, datetime.timedelta,
 ))  # fmt: skip

@@ -16,7 +16,6 @@ from apart_handles import Handle
 from apart_rules import is_plain, is_python_class, solid_base
 from apart_values import attributes_of, slots_of
 
-MOST_TEXTS = 100_000  # parts of a value that are searched
 DAY = datetime.timedelta(days=1)
 SHIFTED = {datetime.date: DAY, datetime.datetime: DAY, datetime.timedelta: DAY}
 SHIFTED.update({decimal.Decimal: decimal.Decimal(1), fractions.Fraction: fractions.Fraction(1), complex: 1})
@@ -111,17 +110,6 @@ def is_same(one, other, depth=0):
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(is_same(one[key], other[key], depth + 1) for key in one)
     return is_plain(one) and one == other
-
-
-def texts_in(value):
-    """The texts in plain containers, up to a limit."""
-    todo, count = [value], 0
-    while todo and count < MOST_TEXTS:
-        value, count = todo.pop(), count + 1
-        if isinstance(value, str):
-            yield value
-        elif type(value) in (list, tuple, set, frozenset, dict):
-            todo += [*value, *(value.values() if type(value) is dict else ())]
 
 
 def _other_text(text):

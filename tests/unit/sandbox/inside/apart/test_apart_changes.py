@@ -103,6 +103,11 @@ def test_functions_of_one_name_are_numbered_and_those_under_conditions_count(tmp
     assert {*found["stubs"]} == {"f#1"}
 
 
+def test_of_two_functions_with_one_name_the_other_one_stays(tmp_path):
+    own = "if a:\n    def f(): return 1\nelse:\n    def f(): return 1\n"
+    assert module(tmp_path, own, "def f(): return 2\n")["removed"] == []
+
+
 def test_a_new_file_is_a_new_module_and_an_unchanged_one_is_none(tmp_path):
     own = {"src/p/__init__.py": "A = 1\n", "src/p/m.py": "B = 1\n"}
     found = complete(tmp_path, own, {"src/p/__init__.py": "A = 1\n", "src/p/n.py": "C = 1\n", "src/p/m.py": None})
