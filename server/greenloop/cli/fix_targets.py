@@ -197,7 +197,9 @@ def _run_one(job: FixJob, target: str) -> tuple[int, Outcome]:
                 outcome = interrupt.run(session.run(), before_exit=before_exit)
         except asyncio.CancelledError:
             outcome = session.cancelled_outcome()
-    if outcome.reason is StopReason.ALREADY_GREEN and target in job.failing:
+    # What an earlier result of this command has fixed as well does not depend on the order.
+    is_fixed = any(fix.outcome is not None and fix.outcome.solved for fix in job.fixes)
+    if outcome.reason is StopReason.ALREADY_GREEN and target in job.failing and not is_fixed:
         job.passing_alone.append(target)
         outcome = replace(outcome, solved=False, reason=StopReason.ENVIRONMENT, message=_describe_order(target))
     job.fixes.append(Fix(target=target, outcome=outcome, problem=session.problem, accept=tuple(job.arguments.accept)))

@@ -174,12 +174,11 @@ async def refine(
             asks_early = preset.turns and target.kind is TargetKind.TEST and settings.regions > 1
             if asks_early and kind is ModelKind.CAPABLE:
                 context = replace(context, when_located=conversation.ask_early)
-            known = KnownBaseline(context=context, pool=shared_pool)
             is_shared = pool is not None and (harness is None or harness.remembers)
+            known = KnownBaseline(context=context, pool=pool if is_shared else None)
             # Both are taken before the baseline, so that a change during it counts as a change too.
             fingerprint = asyncio.to_thread(workspace.fingerprint, root, request.buffers)
-            finding = known.find() if is_shared else _find_none()
-            trusted, baseline, _ready = await asyncio.gather(fingerprint, finding, timed.warm())
+            trusted, baseline, _ready = await asyncio.gather(fingerprint, known.find(), timed.warm())
             async with before_search(deadline):
                 if baseline is None:
                     baseline = await _measure(context, preset, early)
@@ -227,10 +226,6 @@ async def warm(root: Path, settings: Settings, pool: SandboxPool, variables: Map
         return
     async with open_session(place, settings, pool=pool) as (_sandbox, session):
         await session.warm()
-
-
-async def _find_none() -> None:
-    """The baseline that is known where none may be kept."""
 
 
 async def _measure(context: BaselineContext, preset: Preset, early: EarlyChanges) -> Baseline:

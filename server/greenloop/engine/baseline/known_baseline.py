@@ -29,15 +29,20 @@ class _Kept:
 
 @dataclass(kw_only=True)
 class KnownBaseline:
-    """Baseline that is known for the target of one request before it is measured. `clock` returns seconds."""
+    """Baseline that is known for the target of one request before it is measured. `clock` returns seconds.
+
+    Without a pool of other requests none is known.
+    """
 
     context: BaselineContext
-    pool: SandboxPool
+    pool: SandboxPool | None
     clock: Callable[[], float] = monotonic
     _basis: object = None
 
     async def find(self) -> Baseline | None:
         """Returns the baseline of the last request, with its measurement for this one; None where it does not count."""
+        if self.pool is None:
+            return None
         self._basis = await asyncio.to_thread(_basis, self.context)
         kept = self.pool.remembered.get(self.context.place.root)
         if not isinstance(kept, _Kept) or self._basis is None or kept.basis != self._basis or self.clock() > kept.until:
@@ -48,7 +53,7 @@ class KnownBaseline:
 
     def keep(self, baseline: Baseline) -> None:
         """Keeps a baseline that was measured after `find`, instead of the workspace's last one."""
-        if self._basis is not None and not baseline.has_result:
+        if self.pool is not None and self._basis is not None and not baseline.has_result:
             until = self.clock() + LONGEST
             self.pool.remembered[self.context.place.root] = _Kept(basis=self._basis, baseline=baseline, until=until)
 
