@@ -23,7 +23,7 @@ from greenloop.core.ports import Infiller, Model, calls_tools, context, slots
 from greenloop.core.python.ast_source import parse_module_strictly
 from greenloop.core.records.model import ChatRequest, InfillRequest, Reply, Usage
 from greenloop.core.text.tokens import estimate_messages, estimate_tokens
-from greenloop.models.recorded import key_fields, reply_from
+from greenloop.plugins.recordings.recorded import key_fields, reply_from
 from greenloop_lab.bench.tasks import Task
 
 # Difference of the seeds of two repeats of a task.

@@ -22,7 +22,7 @@ from greenloop.core.ports import Infiller, Model, calls_tools, context, slots
 from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
 from greenloop.core.text.tokens import estimate_tokens
 from greenloop.models.kinds import kind_of
-from greenloop.models.recorded import key_fields, reply_from
+from greenloop.plugins.recordings.recorded import key_fields, reply_from
 from greenloop.project.settings import Settings, get, keys
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 import pytest
 
 from greenloop.core.records.model import ChatRequest, Message, Reply, Role, ToolCall, ToolSpec, Usage
-from greenloop.models.recorded import key_fields, reply_from
+from greenloop.plugins.recordings.recorded import key_fields, reply_from
 
 ASK = ChatRequest(messages=(Message(role="user", content="why"),))
 TOOL = ToolSpec(name="read", description="Reads.", parameters={"type": "object"})
