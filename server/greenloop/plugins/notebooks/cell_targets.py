@@ -50,7 +50,8 @@ def target_at(notebook: Notebook, cell: int, row: int) -> CellTarget | None:
         return None
     reading = notebook.cells[cell].parsed
     if reading.syntax_error:
-        return _broken_at(notebook, cell, row)
+        name = _enclosing_target(notebook, cell, row)
+        return CellTarget(cell=cell, last_cell=notebook.last_cell_testing(name, cell), name=name) if name else None
     statement = next((statement for statement in reading.parts if statement.start <= row < statement.end), None)
     if statement is not None and statement.kind is LineKind.DEFINE and statement.name:
         name = _enclosing_target(notebook, cell, row) or statement.name
@@ -66,11 +67,6 @@ def _enclosing_target(notebook: Notebook, cell: int, row: int) -> str:
     """The qualified name of the enclosing function or method, or empty."""
     target = targets.target_at("\n".join(notebook.cells[cell].parsed.rows), notebook.module, row + 1)
     return target.qualname if target else ""
-
-
-def _broken_at(notebook: Notebook, cell: int, row: int) -> CellTarget | None:
-    name = _enclosing_target(notebook, cell, row)
-    return CellTarget(cell=cell, last_cell=notebook.last_cell_testing(name, cell), name=name) if name else None
 
 
 def parse_target(notebook: Notebook, rest: str) -> CellTarget:

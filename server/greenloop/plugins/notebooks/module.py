@@ -57,9 +57,11 @@ def compose(notebook: Notebook, last: int) -> Composed:
         tests += _test(notebook, cell, bound_names)
     used = {name for n in range(last + 1) for part in notebook.cells[n].parsed.parts for name in part.needs}
     defined = {name for parts in kept for part in parts for name in part.binds}
+    # Jupyter runs a notebook in its folder.
+    change = '__import__("os").chdir(__import__("os").path.dirname(__import__("os").path.abspath(__file__)))'
     preamble = [
         *future_imports,
-        *_folder(notebook),
+        *([] if str(PurePosixPath(notebook.path).parent) == "." else [change]),
         *(text for name, text in _JUPYTER.items() if name in used - defined),
     ]
     if module:
@@ -79,13 +81,6 @@ def last_cell_run(notebook: Notebook, module: str) -> int | None:
 
 def _join(rows: Sequence[str]) -> str:
     return "".join(row + "\n" for row in rows)
-
-
-def _folder(notebook: Notebook) -> list[str]:
-    """A row that changes to the notebook's folder, in which Jupyter runs it."""
-    if str(PurePosixPath(notebook.path).parent) == ".":
-        return []
-    return ['__import__("os").chdir(__import__("os").path.dirname(__import__("os").path.abspath(__file__)))']
 
 
 def _kept_statements(notebook: Notebook, number: int, last_cell: int) -> list[CellPart]:

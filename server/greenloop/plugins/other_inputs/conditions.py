@@ -44,7 +44,9 @@ async def find_conditions(
         return ()
     run = replace(inputs.test_run(files), selectors=tuple(reversed(cases[:MOST])))
     conditions = ["the tests that run before it"]
-    if names := _new_variables(own, new):
+    before, after = " ".join(own.values()), " ".join(new.values())
+    names = sorted({*_VARIABLE.findall(after)} - {*_VARIABLE.findall(before)}) if _SETS.search(after) else []
+    if names:
         conditions.append(f"what the change sets in the environment ({', '.join(names)})")
         selectors = (f"{_FILE}::test_restored", *run.selectors)
         run = replace(run, selectors=selectors, files={**run.files, _FILE: _TEXT.format(names=names).encode()})
@@ -52,9 +54,3 @@ async def find_conditions(
     check_sandbox(execution)
     failing = [result.id for result in case_results(execution) if result.outcome in ("failed", "error")]
     return tuple(f"`{case}` fails without {' and '.join(conditions)}" for case in failing)
-
-
-def _new_variables(own: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
-    """The names of variables that only the new texts have."""
-    before, after = " ".join(own.values()), " ".join(new.values())
-    return sorted({*_VARIABLE.findall(after)} - {*_VARIABLE.findall(before)}) if _SETS.search(after) else []

@@ -39,7 +39,9 @@ def choose_differences(observations: Sequence[Observation]) -> tuple[Difference,
     """
     functions = dict.fromkeys(each.function for each in observations)
     found = [each for function in functions for each in _of_function(function, observations)]
-    ranked = sorted(enumerate(found), key=lambda pair: (_turn(pair, found), _rank(pair[1]), pair[0]))
+    kinds = [_rank(each) for each in found]
+    # Each kind has its turn.
+    turns = sorted((kinds[:place].count(kind), kind, place) for place, kind in enumerate(kinds))
     return tuple(
         Difference(
             path=each.function.path,
@@ -48,7 +50,7 @@ def choose_differences(observations: Sequence[Observation]) -> tuple[Difference,
             old=show_done(each.old),
             new=show_done(each.new),
         )
-        for _place, each in ranked[:SHOWN]
+        for each in (found[place] for _turn, _kind, place in turns[:SHOWN])
     )
 
 
@@ -75,12 +77,6 @@ def _is_telling(observation: Observation) -> bool:
     if kinds == ("raises", "raises") or (kinds[0] == "raises" and observation.old.value in MISUSE):
         return False
     return show_done(observation.old) != show_done(observation.new)
-
-
-def _turn(pair: tuple[int, Observation], found: Sequence[Observation]) -> int:
-    """Returns how many before it are of its kind, so that each kind has its turn."""
-    place, observation = pair
-    return sum(_rank(each) == _rank(observation) for each in found[:place])
 
 
 def _rank(observation: Observation) -> int:

@@ -115,16 +115,14 @@ def find_points(old: str, new: str, tested: Sequence[AnsweredCall]) -> tuple[int
     known = written_keys(old)
     answers = {key_of(each.arguments[0]): each.answer for each in tested if len(each.arguments) == 1}
     for literal in _literals(body):
-        table = dict(literal.value) if _is_pairs(literal.value) else literal.value
+        table = literal.value
+        if isinstance(table, list | tuple) and all(isinstance(each, list | tuple) and len(each) == 2 for each in table):
+            table = dict(table)
         if isinstance(table, dict) and literal.key not in known and all(map(is_number, (*table, *table.values()))):
             large = [key for key in table if not is_small(key)]
             if len(large) >= LEAST_POINTS and all(answers.get(key_of(key)) == (table[key],) for key in large):
                 return literal.line, table
     return 0, {}
-
-
-def _is_pairs(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(each, list | tuple) and len(each) == 2 for each in value)
 
 
 def is_number(value: object) -> TypeGuard[float]:
