@@ -35,8 +35,10 @@ _LITERAL = "system"  # sent unchanged, without variables
 
 
 def preset_templates(name: str) -> dict[str, str]:
-    """All templates of a folder of `prompts/`, by file name without its suffix."""
-    return {file.name.removesuffix(".txt"): _text(f"{name}/{file.name}") for file in _texts(_built_in(name))}
+    """All templates of a folder of `prompts/`, and those that other packages add to it, by name without suffix."""
+    folders = [_built_in(name), *(root.joinpath(name) for root in _installed_folders())]
+    names = sorted({file.name for folder in folders for file in _texts(folder)})
+    return {each.removesuffix(".txt"): _text(f"{name}/{each}") for each in names}
 
 
 def part_template(name: str) -> Template:

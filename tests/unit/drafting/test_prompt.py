@@ -113,9 +113,11 @@ COUNTS = {
     "thirds": lambda text: len(text) // 3,
     "words": lambda t: len(t.split()),
 }
+ROOT = Path(__file__).resolve().parents[3]
+OWN, LABORATORY = ("system", "task", "draft", "refine", "restart"), ("compare", "reflection", "strategy")
 REAL = {
-    name: (Path(__file__).resolve().parents[3] / f"server/greenloop/drafting/prompts/default/{name}.txt").read_text()
-    for name in ("system", "task", "draft", "refine", "restart", "compare", "reflection", "strategy")
+    **{name: (ROOT / f"server/greenloop/drafting/prompts/default/{name}.txt").read_text() for name in OWN},
+    **{name: (ROOT / f"lab/greenloop_lab/prompts/default/{name}.txt").read_text() for name in LABORATORY},
 }
 
 

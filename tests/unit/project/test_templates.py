@@ -21,6 +21,8 @@ from greenloop.project import configuration, templates
 
 HOUSE = Path(__file__).resolve().parents[3]
 PACKAGE = HOUSE / "server/greenloop"
+# What the laboratory adds to the preset `default`.
+LABORATORY = PACKAGE.parents[1] / "lab/greenloop_lab/prompts/default"
 
 
 @pytest.fixture
@@ -116,9 +118,10 @@ def test_what_templates_of_moves_may_use_is_what_a_prompt_offers():
         assert "$" not in "".join(message.content for message in messages)
 
 
-@pytest.mark.parametrize("name", built_in())
+@pytest.mark.parametrize("name", [*built_in(), *(f"default/{file.name}" for file in LABORATORY.glob("*.txt"))])
 def test_built_in_prompts_are_valid_and_short(name):
-    text = (PACKAGE / "drafting/prompts" / name).read_text()
+    own = PACKAGE / "drafting/prompts" / name
+    text = (own if own.is_file() else LABORATORY / own.name).read_text()
     assert Template(text).is_valid()
     assert len(text.split()) <= (220 if name == "conversation/system.txt" else 110)  # a capable model reads it once
 
@@ -168,3 +171,11 @@ def test_a_text_that_cannot_replace_a_template_has_a_fault(own, name, text, faul
     found = templates.find_fault(name, text)
     assert found.startswith(fault)
     assert bool(found) is bool(fault)
+
+
+def test_another_package_adds_templates_to_a_preset_and_replaces_none(install):
+    files = {"more/__init__.py": "", "more/default/more.txt": "More of $names", "more/default/draft.txt": "Other"}
+    install("more", "[greenloop.parts]\nprompts = more\n", files)
+    own = (PACKAGE / "drafting/prompts/default/draft.txt").read_text()
+    found = templates.preset_templates("default")
+    assert (found["more"], found["draft"]) == ("More of $names", own)
