@@ -17,7 +17,6 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Spec
 from greenloop.core.records.verdict import Verdict
 from greenloop.engine import after_run, sandbox_spec
-from greenloop.plugins.other_inputs.differences import Difference
 from greenloop.project.settings import SandboxSettings, Settings
 from greenloop_sandbox import Environment, Limits, SandboxSpec, Session, payload
 from greenloop_sandbox.backends.bubblewrap import Bubblewrap
@@ -176,6 +175,6 @@ def accept(tmp_path: Path, bare_python: Path) -> Callable[[str, str, str], Await
         verifier = after_run.past_run_verifier(problem, {}, sandbox=sandbox, place=place, settings=settings)
         verdict = await verifier.accept({**texts, "m.py": new})
         differences = verifier.state.evidence.data.get("other_inputs", {}).get("differences", ())
-        return verdict, [str(Difference(**each)) for each in differences]
+        return verdict, [f"{each['call']}: old → {each['old']}, new → {each['new']}" for each in differences]
 
     return accept
