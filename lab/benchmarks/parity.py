@@ -18,6 +18,7 @@ import asyncio
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tomllib
@@ -56,6 +57,7 @@ class Project:
     files: Mapping[str, str] = field(default_factory=dict)  # path -> text, which the source archive lacks
     wheel: bool = False  # unpacked from its wheel, where compiling it takes too long; its dependencies are in `tests`
 
+    memory: int = 0  # mebibytes for the sandbox, where its tests need more than the setting has
     commit: bool = False  # its files are in a git repository, as users have them: keys among them are then test data
 
     @property
@@ -114,12 +116,14 @@ def _run_project(project: Project, folder: Path, select: Sequence[str]) -> tuple
     return run_on_host(folder, project.seconds, folder.parent, select=select, has_manage=project.has_manage)
 
 
-async def run_in_sandbox(folder: Path, seconds: float, select: Sequence[str] = ()) -> list[Execution]:
-    """The suite in the back end that greenloop chooses, with its own settings but for the time limit.
+async def run_in_sandbox(
+    folder: Path, seconds: float, select: Sequence[str] = (), *, memory: int = 0
+) -> list[Execution]:
+    """The suite in the back end that greenloop chooses, with its own settings but for the limits of time and memory.
 
     A suite of less than a minute runs twice: what the first run taught the session matters to short ones.
     """
-    loaded_settings, _warnings = configuration.load(folder)
+    loaded_settings, _warnings = configuration.load(folder, command_line={"sandbox.memory": memory} if memory else {})
     back_end, place = await sandbox_spec.choose_sandbox(folder, loaded_settings)
     session = await back_end.open(place)
     try:
@@ -153,7 +157,7 @@ def compare_project(project: Project, cache: Path) -> Row:
         second, again = _run_project(project, folder, project.select)
         row.host = min(row.host, again)
         environment = interpreters.find_environment(folder, configuration.load(folder)[0])
-        executions = asyncio.run(run_in_sandbox(folder, project.seconds, project.select))
+        executions = asyncio.run(run_in_sandbox(folder, project.seconds, project.select, memory=project.memory))
     except subprocess.TimeoutExpired:
         row.problem = f"the suite did not end on the host within {project.seconds:.0f} s"
         return row
@@ -226,6 +230,7 @@ def main() -> int:
     ]
     if options.only and (unknown := set(options.only) - {project.name for project in projects}):
         parser.error(f"{options.list} has no project {min(unknown)}")
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it, as would its tests
     options.cache.mkdir(parents=True, exist_ok=True)
     for project in projects:
         if options.report or (options.only and project.name not in options.only):
