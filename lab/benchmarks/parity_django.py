@@ -4,11 +4,9 @@ It is copied together with parity_recorder.py, which takes their folder off the 
 """
 
 # It runs with the tests of another project, in an environment that has Django.
-# ruff: noqa: N802, PTH119, SLF001
+# ruff: noqa: N802, SLF001
 # mypy: ignore-errors
 
-import collections
-import functools
 import os
 import sys
 import unittest
@@ -17,30 +15,10 @@ import parity_recorder
 from django.test.runner import DiscoverRunner, iter_test_cases
 
 
-def _give_ids(suite):
-    """Gives each test the id that pytest would: of the file that has its class, or imports it, as often as it runs."""
-    seen = collections.Counter()
-    for test in iter_test_cases(suite):
-        kind, name = type(test), test._testMethodName
-        files = _files(kind)
-        test.parity_id = (
-            f"{files[min(seen[kind, name], len(files) - 1)]}::{kind.__qualname__.replace('.', '::')}::{name}"
-        )
-        seen[kind, name] += 1
-
-
-@functools.cache
-def _files(kind):
-    """The file that defines the class, then the test files that import it."""
-    own = sys.modules[kind.__module__].__file__
-    modules = [module for _name, module in sorted(sys.modules.items()) if getattr(module, "__file__", None)]
-    tests = [module for module in modules if os.path.basename(module.__file__).startswith("test")]
-    others = [each.__file__ for each in tests if any(value is kind for value in vars(each).values())]
-    return [os.path.relpath(file) for file in dict.fromkeys([own, *others])]
-
-
 def _id(test):
-    return test.parity_id
+    kind = type(test)
+    file = os.path.relpath(sys.modules[kind.__module__].__file__)
+    return f"{file}::{kind.__qualname__.replace('.', '::')}::{test._testMethodName}"
 
 
 class _Result(unittest.TextTestResult):
@@ -106,7 +84,6 @@ class Runner(DiscoverRunner):
         return _Result
 
     def run_suite(self, suite, **kwargs):
-        _give_ids(suite)
         for test in iter_test_cases(suite):
             _Result.cases.setdefault(unittest.util.strclass(type(test)), []).append(_id(test))
         result = super().run_suite(suite, **kwargs)
