@@ -43,7 +43,8 @@ def run(arguments: argparse.Namespace) -> int:
         text = "\n".join(map(render.escape_controls, describe_explanation(found)))
         print(break_lines(text, sys.stdout))
         if not found.baseline.passing and not found.baseline.fault:
-            case = render.escape_controls(found.baseline.attempt.verdict.cases[0].id)
+            failing = next(each.id for each in found.baseline.attempt.verdict.cases if not each.passed)
+            case = render.escape_controls(failing)
             print(f"\n`greenloop fix {case}` looks for a change that makes it pass.")
     return exit_codes.VERIFIED if found.baseline.passing else exit_codes.NOT_SOLVED
 

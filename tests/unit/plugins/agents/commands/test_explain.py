@@ -19,15 +19,17 @@ from greenloop_sandbox.report.inspections import ShownFrame
 
 REGION = Region(path="m.py", qualname="double", start=1, end=2)
 FRAME = Frame(path="test_m.py", line=5, function="test_double")
+LIBRARY = Frame(path="/usr/lib/python3.11/unittest/case.py", line=866, function="TestCase._baseAssertEqual")
+PASSED = CaseResult(id="test_m.py::test_before", outcome="passed")
 FAILED = CaseResult(
     id=CASE,
     outcome="failed",
-    failure=Failure(type="AssertionError", message="assert 3 == 4\n +  where 3 = double(2)", frames=(FRAME,)),
+    failure=Failure(type="AssertionError", message="assert 3 == 4\n +  where 3 = double(2)", frames=(FRAME, LIBRARY)),
 )
 
 
 def explanation(**change) -> Explanation:
-    verdict = replace(attempt(0).verdict, cases=(FAILED,))
+    verdict = replace(attempt(0).verdict, cases=(PASSED, FAILED))
     problem = Problem(root=Path("/w"), spec=Spec(), regions=(REGION,), originals={}, files={})
     baseline = Baseline(problem=problem, attempt=replace(attempt(0), verdict=verdict), outcomes={}, **change)
     return Explanation(
