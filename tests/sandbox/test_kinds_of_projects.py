@@ -31,6 +31,29 @@ KINDS = {
         "README.md",
         "m.py",
     ),
+    "cases that only load_tests makes": (
+        {
+            "pytest.ini": "",
+            "m.py": WRONG,
+            "test_m.py": "import unittest\nfrom m import double\n\n\nclass Doubles(unittest.TestCase):\n"
+            "    def __init__(self, name, n=None):\n        super().__init__(name)\n        self.n = n\n\n"
+            "    def test_it(self):\n        self.assertEqual(double(self.n), self.n + self.n)\n\n\n"
+            "def load_tests(loader, tests, pattern):\n"
+            "    return unittest.TestSuite([Doubles('test_it', n) for n in (4, -1)])\n",
+        },
+        "test_m.py::Doubles::test_it",
+        "m.py",
+    ),
+    "examples of docstrings that load_tests adds": (
+        {
+            "pytest.ini": "",
+            "m.py": WRONG.replace("2", '2\n\n\ndouble.__doc__ = """\n>>> double(4), double(-1)\n(8, -2)\n"""', 1),
+            "test_m.py": "import doctest\nimport m\n\n\ndef load_tests(loader, tests, pattern):\n"
+            "    tests.addTests(doctest.DocTestSuite(m))\n    return tests\n",
+        },
+        "test_m.py",
+        "m.py",
+    ),
     "sources in a folder that pytest is told of": (
         {"pytest.ini": "[pytest]\npythonpath = code\n", "code/m.py": WRONG, "tests/test_m.py": TEST},
         "tests/test_m.py",

@@ -80,6 +80,11 @@ def _configuration_text(root):
     return "\n".join(texts)
 
 
+def configures_pytest(root):
+    text = _configuration_text(root)
+    return any(section in text for section in ("[pytest]", "[tool:pytest]", "[tool.pytest"))
+
+
 def django_settings(root, find=importlib.util.find_spec):
     """The settings that a Django project's `manage.py` names; "" where pytest-django is there, or no Django."""
     try:

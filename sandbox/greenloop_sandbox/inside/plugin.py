@@ -40,6 +40,8 @@ def run_pytest(request, report, key, scratch, sign, siblings, session=None, mark
         plugins.append(siblings["doctest_cases"].plugin(root, doctests, exclusive=not node_ids))
         arguments = {"doctest:" + each: siblings["doctest_cases"].pytest_argument(each) for each in doctests}
         node_ids = [arguments.get(selector, selector) for selector in request["selectors"]]
+    if not siblings["options"].configures_pytest(os.path.join(root, request["start"])):
+        plugins.append(siblings["load_tests"].LoadTests())
     if request["only"]:
         plugins.append(_selection(request["only"]))
     if request["trace"]:

@@ -23,8 +23,8 @@ SANDBOX_FOLDER = os.path.dirname(os.path.abspath(__file__))
 FOLDERS = ("", "apart", "tracing")  # in a sandbox all files lie in one
 LOADED_AT_START = ("processes", "run_supervision", "worker", "options", "failures", "plugin")
 LOADED_WHEN_IDLE = (
-    "isolation", "cleanup", "overlay", "preimport", "pytest_session", "doctest_cases", "function_tracer", "safe_repr",
-    "traced_cases", "line_tracer", "call_costs", "failure_inspection", "apart_stubs",
+    "isolation", "cleanup", "overlay", "preimport", "pytest_session", "doctest_cases", "load_tests", "function_tracer",
+    "safe_repr", "traced_cases", "line_tracer", "call_costs", "failure_inspection", "apart_stubs",
 )  # fmt: skip
 
 

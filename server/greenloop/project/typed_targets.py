@@ -17,6 +17,9 @@ from greenloop.project.syntax.definitions import unwritten_functions
 from greenloop.project.targets import find_target, list_targets, nearest_names, split_params, target_at
 from greenloop.project.test_naming import NamingRules, read_names
 
+# Cases that the text of a file does not name: of unittest's `load_tests`, and the scenarios of pytest-bdd.
+_MAKES_TESTS = re.compile(r"^def load_tests\(|^scenarios\(", re.MULTILINE)
+
 
 @dataclass(frozen=True, kw_only=True)
 class ParsedTarget:
@@ -109,6 +112,8 @@ def parse_target(
             raise _no_target_at(content, path, typed.line, patterns, names)
     elif typed.name:
         target = find_target(content, path, typed.name + typed.params, python_files=patterns, names=names)
+        if target is None and is_test_file(path, patterns) and _MAKES_TESTS.search(content):
+            target = _all_of(content, path, typed.name, f"{path}::{text.strip().partition('::')[2]}")
         if target is None:
             raise _no_such_name(content, path, typed, patterns, names)
     else:
@@ -144,8 +149,7 @@ def _candidate_paths(typed: str, root: Path, base: Path | None) -> Iterable[str]
 
 def _whole_file(text: str, path: str, patterns: Sequence[str]) -> Target:
     if is_test_file(path, patterns):
-        last = max(1, len(definitions.split_lines(text)))
-        return Target(kind=TargetKind.TEST, path=path, qualname="", selector=path, start=1, end=last, name_line=1)
+        return _all_of(text, path, "", path)
     targets = list_targets(text, path, python_files=patterns)
     if len(targets) == 1:
         return targets[0]
@@ -167,7 +171,11 @@ def _text_file(text: str, path: str, typed: TypedTarget) -> Target:
         raise UsageError(f"'{path}' has no function '{typed.name}'.", remedy=f"Its examples are one test: {path}")
     if ">>>" not in text:
         raise UsageError(f"'{path}' is not a test file and has no examples.", remedy="Name a test or a function.")
-    last, selector = max(1, len(definitions.split_lines(text))), f"{path}::{name}"
+    return _all_of(text, path, name, f"{path}::{name}")
+
+
+def _all_of(text: str, path: str, name: str, selector: str) -> Target:
+    last = max(1, len(definitions.split_lines(text)))
     return Target(kind=TargetKind.TEST, path=path, qualname=name, selector=selector, start=1, end=last, name_line=1)
 
 

@@ -98,6 +98,18 @@ def test_the_examples_of_a_text_file_are_one_test(root):
             typed_targets.parse_target(typed, root)
 
 
+@pytest.mark.parametrize(
+    ("line", "typed"),
+    [
+        ("def load_tests(loader, tests, pattern):\n    return tests\n", "test_made.py::load_tests::m.double"),
+        ("from pytest_bdd import scenarios\n\nscenarios('m.feature')\n", "test_made.py::test_doubling[1]"),
+    ],
+)
+def test_a_case_that_its_file_makes_is_left_to_pytest(root, line, typed):
+    (root / "test_made.py").write_text(line)
+    assert typed_targets.parse_target(typed, root).target.selector == typed
+
+
 def test_parse_target_counts_from_the_current_folder_first(root):
     found = typed_targets.parse_target("test_m.py::test_async", root, base=root / "tests")
     assert found.path == "tests/test_m.py"
