@@ -55,6 +55,25 @@ def create(settings: SelectionSettings) -> DockerSandbox:
     return DockerSandbox(image=settings.image, runtime=settings.runtime)
 
 
+def plan_image(engine: Engine, version: tuple[int, int]) -> str:
+    """How the first use gets an image with this Python. Raises `CannotVerifyError` if it cannot."""
+    if present := base.find(engine, version):
+        return f"pytest is added to {present} at first use"
+    obstacle = base.build_obstacle(version)
+    if not obstacle:
+        return "its image is built at first use (about two minutes)"
+    try:
+        if engine.name != "podman":  # it does not answer this question
+            engine.client.images.get_registry_data(base.official_image(version))
+    except engine.errors as error:
+        raise CannotVerifyError(
+            f"{engine.name} {engine.version}, but no image: the registry does not answer ({error_line(error)}), and"
+            f" {obstacle}",
+            remedy=f"Load an image with `docker load` or `docker pull {base.official_image(version)}`.",
+        ) from error
+    return "its image is pulled at first use"
+
+
 @dataclass(kw_only=True)
 class DockerSandbox:
     """Container engines. `image` and `runtime` are the user's; empty: greenloop's own image, the engine's runtime."""
@@ -103,19 +122,7 @@ class DockerSandbox:
             return f"{engine_name}, image {usable}", usable
         if self.image:
             return f"{engine_name}; the image {self.image} will be pulled at first use", ""
-        version = sys.version_info[:2]
-        obstacle = base.build_obstacle(version)
-        if not obstacle:
-            return f"{engine_name}; its image is built at first use (about two minutes)", ""
-        try:
-            engine.client.images.get_registry_data(base.official_image(version))
-        except engine.errors as error:
-            reason = f"the registry does not answer ({error_line(error)}), and {obstacle}"
-            raise CannotVerifyError(
-                f"{engine_name}, but no image: {reason}",
-                remedy=f"Load an image with `docker load` or `docker pull {base.official_image(version)}`.",
-            ) from error
-        return f"{engine_name}; its image is pulled at first use", ""
+        return f"{engine_name}; {plan_image(engine, sys.version_info[:2])}", ""
 
     def _find_image(self, engine: Engine) -> str:
         """The name of an image that is present and usable, or empty."""

@@ -34,10 +34,8 @@ def ensure(
 
     Raises `CannotVerifyError` with both reasons when it can neither be pulled nor built here.
     """
-    local = f"{REPOSITORY}:{version[0]}.{version[1]}"
-    for name in (official_image(version), local):
-        if has_image(engine, name):
-            return name
+    if present := find(engine, version):
+        return present
     report_status(f"pulling {official_image(version)}")
     refusal = pull(engine, official_image(version), should_stop)
     if not refusal:
@@ -50,8 +48,17 @@ def ensure(
             f"{official_image(version)} cannot be pulled ({refusal}), and {obstacle}.",
             remedy=f"Get it with `docker load` or `docker pull {official_image(version)}`, or set `sandbox.image`.",
         )
-    _build(engine, local, SUITES[version], report_status, should_stop)
-    return local
+    _build(engine, _own_image(version), SUITES[version], report_status, should_stop)
+    return _own_image(version)
+
+
+def find(engine: Engine, version: tuple[int, int]) -> str:
+    """The name of a base image that the engine has; empty where it has none."""
+    return next((name for name in (official_image(version), _own_image(version)) if has_image(engine, name)), "")
+
+
+def _own_image(version: tuple[int, int]) -> str:
+    return f"{REPOSITORY}:{version[0]}.{version[1]}"
 
 
 def has_image(engine: Engine, name: str) -> bool:

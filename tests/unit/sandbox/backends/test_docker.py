@@ -4,27 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
+from types import SimpleNamespace
 
 import pytest
 
 from greenloop.project.settings import SandboxSettings
 from greenloop_sandbox.backends import docker
+from greenloop_sandbox.container.engine import Engine
 from greenloop_sandbox.errors import CannotVerifyError
-
-# -- files that travel ------------------------------------------------------------------------------------------
-
-
-# -- the container ----------------------------------------------------------------------------------------------
-
-
-# -- boot, as an ordinary process -------------------------------------------------------------------------------
-
-
-# -- leftovers --------------------------------------------------------------------------------------------------
-
-
-# -- the image --------------------------------------------------------------------------------------------------
-
 
 # -- whom to blame ----------------------------------------------------------------------------------------------
 
@@ -55,3 +42,43 @@ async def test_an_unreachable_docker_host_is_named(monkeypatch, tmp_path):
     probe = await docker.create(SandboxSettings()).probe()
     assert (probe.ok, "none.sock" in probe.detail) == (False, True)
     assert probe.remedy
+
+
+# -- the image --------------------------------------------------------------------------------------------------
+
+
+class ImageMissingError(Exception):
+    response = SimpleNamespace(status_code=404)
+
+
+def engine_with(*present: str, name: str = "Docker") -> Engine:
+    """An engine with these images, whose registry has none."""
+
+    def get(image: str) -> None:
+        if image not in present:
+            raise ImageMissingError(image)
+
+    images = SimpleNamespace(get=get, get_registry_data=get)
+    return Engine(client=SimpleNamespace(images=images), errors=(ImageMissingError,), name=name, version="1")
+
+
+NO_RECIPE = (3, 12)  # no image of it is built here, with root or without
+
+
+@pytest.mark.parametrize(
+    ("engine", "plan"),
+    [
+        (engine_with("python:3.12-slim"), "pytest is added to python:3.12-slim at first use"),
+        (engine_with("greenloop-base:3.12"), "pytest is added to greenloop-base:3.12 at first use"),
+        (engine_with(name="podman"), "its image is pulled at first use"),
+    ],
+    ids=["the official image is there", "greenloop's own is there", "podman's registry cannot be asked"],
+)
+def test_an_image_is_made_from_what_the_engine_has(engine, plan):
+    assert docker.plan_image(engine, NO_RECIPE) == plan
+
+
+def test_no_image_and_no_registry_is_named():
+    with pytest.raises(CannotVerifyError, match="no image: the registry does not answer.*no recipe") as caught:
+        docker.plan_image(engine_with(), NO_RECIPE)
+    assert "docker pull python:3.12-slim" in caught.value.remedy
