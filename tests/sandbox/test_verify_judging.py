@@ -171,3 +171,36 @@ def test_examples_of_a_readme_are_tests_of_the_revision(verify):
     code, value = verify({**two, "README.md": guide.replace("2", "3")}, "--json")
     assert (code, value["state"]) == (1, "edits_tests")
     assert value["reason"].startswith("The change edits README.md, which judges it (a test file).")
+
+
+EXAMPLE = 'def two():\n    """Two.\n\n    >>> two()\n    2\n    """\n    return 1\n'
+
+
+@pytest.mark.parametrize(
+    ("change", "unearned"),
+    [
+        (EXAMPLE.replace("two()\n    2", "two() > 0\n    True"), {"d.py::d.two": "the change replaces its examples"}),
+        (EXAMPLE.replace("return 1", "return 2").replace('    """\n', "    >>> two() + 1\n    3\n" + '    """\n'), {}),
+    ],
+    ids=["another example", "one more example"],
+)
+def test_an_example_that_the_change_replaces_proves_nothing(verify, change, unearned):
+    write(Path.cwd(), {"d.py": EXAMPLE, "pytest.ini": "[pytest]\naddopts = --doctest-modules\n"})
+    commit(Path.cwd())
+    _code, value = verify({"d.py": change}, "d.py", "--json")
+    assert value["fixed"] == ["d.py::d.two"]
+    assert value["unearned"] == unearned
+    assert value["state"] == ("not_verified" if unearned else "verified")
+
+
+def test_a_case_whose_parameter_is_gone_fails_without_an_accusation(verify):
+    units = "UNITS = ['m', 'km']\n\n\ndef two():\n    return 1\n"
+    test = (
+        "import pytest\nfrom u import UNITS, two\n\n\n@pytest.mark.parametrize('name', UNITS)\ndef test_unit(name):\n"
+    )
+    test += "    assert name\n\n\ndef test_two():\n    assert two() == 2\n"
+    write(Path.cwd(), {"u.py": units, "test_u.py": test})
+    commit(Path.cwd())
+    code, value = verify({"u.py": units.replace("return 1", "return 2").replace(", 'km'", "")}, "--json")
+    assert (code, value["state"], value["tampered"]) == (1, "failing", [])
+    assert value["reason"] == "test_u.py::test_unit[km] is gone: its parameters come from code that changed."

@@ -107,6 +107,10 @@ def _never_ran(case: CaseResult, execution: Execution) -> tuple[Status, str]:
     if collect_errors(execution):
         error = collect_errors(execution)[0]
         return Status.NOT_COLLECTED, f"{error.id} cannot be collected: {error.failure.type}: {error.failure.message}"
+    function, bracket, _parameters = case.id.partition("[")
+    collected = [each.id for each in collected_cases(execution)]
+    if bracket and case.id not in collected and any(each.startswith(f"{function}[") for each in collected):
+        return Status.FAILED, f"{case.id} is gone: its parameters come from code that changed."
     message = case.failure.message if case.failure else "it did not run"
     return Status.TAMPERED, f"{case.id} has no complete result: {message}."
 

@@ -41,7 +41,7 @@ async def run_revision(context: VerificationContext) -> RevisionBaseline:
     errors = collect_errors(execution)
     _refuse_environment(context, execution)
     cases = {
-        item.id: Case(id=item.id, path=item.path, line=item.line, provenance=context.provenance(item.path))
+        item.id: Case(id=item.id, path=item.path, line=item.line, provenance=context.provenance(item.path, item.id))
         for item in collected_cases(execution)
     }
     broken = {error.id: _error_line(error) for error in errors if error.id in revision.trusted}

@@ -189,6 +189,11 @@ def build_verification(
         case for case in failing if case in flaky or failed_before(case, case.partition("::")[0], before)
     ] + [*still_broken]
     excused = tuple(case for case in still_failing if known.covers(case))
+    replaced = {
+        case.id: "the change replaces its examples"
+        for case in spec.cases
+        if case.provenance is not Provenance.USER and before.outcomes.get(case.id) in _FAILING and case.id in passed
+    }
     is_asked = bool(context.request.targets)
     newly_failing = [
         case for case in failing if case in cases and case not in required and case not in {*still_failing}
@@ -214,7 +219,7 @@ def build_verification(
         flaky=flaky,
         apart=tuple(evidence.proofs) if evidence else (),
         together=evidence.together if evidence else {},
-        unearned=evidence.unproven if evidence else {},
+        unearned={**(evidence.unproven if evidence else {}), **replaced},
         vetoed=evidence.vetoed if evidence else (),
         require=context.request.require,
         data=evidence.data if evidence else {},

@@ -122,14 +122,19 @@ class VerificationContext:
         assert self.session is not None
         return await self.session.run(replace(run, seconds=self.seconds))
 
-    def provenance(self, path: str) -> Provenance:
-        """Returns `USER` for trusted files and for doctests that the change leaves alone, else `DOCTEST`."""
-        return Provenance.USER if path in self.revision.trusted or self._keeps_doctests(path) else Provenance.DOCTEST
+    def provenance(self, path: str, case: str) -> Provenance:
+        """Returns `USER` for cases of trusted files and for doctests that the change leaves alone, else `DOCTEST`."""
+        return (
+            Provenance.USER if path in self.revision.trusted or self._keeps_examples(path, case) else Provenance.DOCTEST
+        )
 
-    def _keeps_doctests(self, path: str) -> bool:
-        before = self.revision.old_code.get(path, b"") if path.endswith(".py") else b""
-        examples = doctests_in(sources.decode(before))
-        return bool(examples) and examples == doctests_in(self.snapshot.text(path) or "")
+    def _keeps_examples(self, path: str, case: str) -> bool:
+        """Are the examples of its docstring still there, in their order?"""
+        before = doctests_in(sources.decode(self.revision.old_code.get(path, b""))) if path.endswith(".py") else {}
+        name = case.partition("::")[2]
+        owner = max((each for each in before if each and f".{name}".endswith(f".{each}")), key=len, default="")
+        left = iter(doctests_in(self.snapshot.text(path) or "").get(owner, ()))
+        return owner in before and all(example in left for example in before[owner])
 
     @property
     def snapshot(self) -> Snapshot:
