@@ -56,7 +56,7 @@ def create(settings: SelectionSettings) -> DockerSandbox:
 
 
 def plan_image(engine: Engine, version: tuple[int, int]) -> str:
-    """How the first use gets an image with this Python. Raises `CannotVerifyError` if it cannot."""
+    """Says how the first use gets an image with this Python. Raises `CannotVerifyError` if it cannot."""
     if present := base.find(engine, version):
         return f"pytest is added to {present} at first use"
     obstacle = base.build_obstacle(version)
