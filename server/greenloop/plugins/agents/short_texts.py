@@ -63,8 +63,8 @@ def describe_explanation(found: Explanation) -> Iterator[str]:
         yield "It passes, so there is nothing to explain."
         return
     for case in (each for each in baseline.attempt.verdict.cases if not each.passed):
-        failure, shown = case.failure, events_json.case_object(case)
-        place = f" ({shown['path']}:{shown['line']})" if shown["path"] else ""
+        failure, fields = case.failure, events_json.case_object(case)
+        place = f" ({fields['path']}:{fields['line']})" if fields["path"] else ""
         error = f"{failure.type}: {first_line(failure.message)}{place}" if failure else case.outcome
         yield f"{case.id} fails: {error}"
         more = failure.message.strip().splitlines()[1:MESSAGE] if failure else ()
