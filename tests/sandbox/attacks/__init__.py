@@ -9,6 +9,7 @@ from . import (
     apart_lent,
     apart_modules,
     apart_noticing,
+    apart_operators,
     apart_state,
     apart_tasks,
     cpu,
@@ -73,6 +74,7 @@ _APART = (
     apart_files,
     apart_ends,
     apart_noticing,
+    apart_operators,
     apart_tasks,
 )
 FORGERIES: tuple[Forgery, ...] = tuple(forgery for family in _APART for forgery in family.FORGERIES)

@@ -27,7 +27,7 @@ class Evidence(Questions):
         self._sign = {"+": 1, "-": -1}.get(request["wrong"][-1:], 0)
         self._seen, self._failed, self._receivers, self._scratch = [], None, [()], request["writable"][0]
         self.said, self.written = collections.deque(maxlen=MOST_SAID), set()
-        self._rivals, self._looks = {}, 0
+        self._rivals, self._looks, self._is_turned = {}, 0, False
 
     def doubt(self, reason):
         """Notes why the current case proves nothing."""
@@ -176,9 +176,9 @@ class CaseRecord:
         self.unfit = self.unfit or reason
 
     def fields(self):
-        for owner, answers in self.same.items():
+        for reason, answers in self.same.items():
             if answers == {True}:
-                self.suspect("%s objects are the same, whatever they are made of" % owner)
+                self.suspect(reason)
         kinds = {CHANGES: self.changed, CONSTANTS: self.taken, OPERATORS: self.asked, STATES: self.states}
         rests_on = [[kind, name] for kind, names in kinds.items() for name in sorted(names)]
         compared = {name.partition(".")[0] for name in self.asked if name.endswith((".__eq__", ".__ne__"))}

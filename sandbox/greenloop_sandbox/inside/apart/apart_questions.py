@@ -4,22 +4,31 @@ It must not know how values cross.
 """
 
 import functools
+import operator
+import string
 import types
 
 from apart_rules import COMPARISONS, SPECIAL, VALUE_OPERATORS, is_plain, texts_in
 from apart_values import attributes_of
-from apart_wrong import CHANCE, SHIFTED, copy_of, is_same, perturbed, wrong_operands
+from apart_wrong import CHANCE, SHIFTED, copy_of, fresh, is_same, larger, perturbed, wrong_operands
 
 MOST_DRAWN = 20  # texts, of which some are contained
 MOST_SEEN = 500  # values that are kept as wrong operands, and questions
 # What a comparison must not say of wrong operands too.
 ANSWER_WRONGLY = {"__eq__": True, "__ne__": False, "__contains__": True}
 INJECTIVE = frozenset(("__add__", "__radd__", "__sub__", "__rsub__"))
+DIFFERENCES = frozenset(("__sub__", "__rsub__"))  # hide what the test expects in what they give
+OPPOSITES = {"__lt__": operator.gt, "__gt__": operator.lt, "__le__": operator.ge, "__ge__": operator.le}
 LOOKING = INJECTIVE | {"__truediv__", "__rtruediv__", "__mod__", "__rmod__", "__xor__", "__rxor__"}
 MAKE_NUMBERS = frozenset(("__abs__", "__round__", "__neg__", "__pos__", "__trunc__", "__floor__", "__ceil__"))
 NUMBERS = (int, float, *SHIFTED)
 # Methods of values that do not change: asked as an operator is where another object takes their place.
 OF_BUILTINS = frozenset(name for kind in (str, bytes, frozenset, tuple, range) for name in dir(kind) if name[0] != "_")
+SEARCHING = frozenset((
+    "startswith", "endswith", "count", "removeprefix", "removesuffix", "intersection", "isdisjoint", "issubset",
+    "issuperset",
+))  # fmt: skip
+LETTERS = string.ascii_letters + string.digits + 9 * " .\n"
 # What a pass may rest on besides values: arguments changed in place, constants of changed code, its operators.
 # Objects that comparisons of their own class compare are built from their arguments.
 CHANGES, CONSTANTS, OPERATORS, OPERANDS = "changes", "constants", "operators", "operands"
@@ -43,7 +52,7 @@ class Questions:
         if class_name and name in ("__repr__", "__str__") and self._record.is_shown:
             # An example of a docstring compares what is shown: an object that shows itself decides over its pass.
             self._record.give_up("the example shows an object of the new class %s" % class_name)
-        return ask(args)
+        return self._ask_rivals(name, args, ask(args), ask)
 
     def arguments(self, args):
         """The arguments of a constructor of changed code; wrong ones where this run gives objects wrong ones.
@@ -92,17 +101,28 @@ class Questions:
             if len(same) == len(answers) or any(same):
                 self._record.suspect("%s.%s says the same of wrong values" % (owner, name))
         if left is not right and not self._record.wronged.keys().isdisjoint((id(left), id(right))):
-            self._record.same.setdefault(owner, set()).add(_is_yes(found) is ANSWER_WRONGLY.get(name))
+            reason = "%s objects are the same, whatever they are made of" % owner
+            self._record.same.setdefault(reason, set()).add(_is_yes(found) is ANSWER_WRONGLY.get(name))
+        if found is True and name in OPPOSITES and not self._is_turned and self._wrong != OPERATORS:
+            self._is_turned = True
+            same = [copy_of(right)] if name in ("__lt__", "__gt__") else []
+            for operand in (*same, fresh(right, larger)):
+                turned = _ask(lambda operands: OPPOSITES[name](*operands), left, operand)
+                if turned is True and _ask(ask, left, operand) is True:
+                    self._record.suspect("%s.%s says yes, and its opposite too" % (owner, name))
+            self._is_turned = False
         return self.given(OPERATORS, found)
 
     def asked_as_builtin(self, name, args, ask):
         """A question that texts and sets answer as well, such as `startswith`: not alike for every wrong operand."""
-        result = ask(args)
-        if result is True or (type(result) in (set, frozenset) and not result):
-            answers = _ask_wrongly(ask, args)
-            if answers and all(is_same(answer, result) for _, answer in answers):
-                self._record.suspect("%s says the same of wrong values" % name)
-        return result
+        is_search = name.rpartition(".")[2] in SEARCHING
+        result, _, answers = self._ask_among_wrong(name, args, ask) if is_search else (ask(args), None, ())
+        if not is_search and (result is True or result in (set(), frozenset())):
+            answers = _ask_wrongly(ask, fresh(args[0]), *args[1:])
+        is_given, is_found = is_same(result, args[-1]), result or type(result) in (set, frozenset)
+        if answers and is_found and all(is_same(answer, wrong if is_given else result) for wrong, answer in answers):
+            self._record.suspect("%s says the same of wrong values" % name)
+        return self._ask_rivals(name, args, result, ask)
 
     def operate(self, owner, name, args, ask):
         """An operator of changed code with an operand of the test.
@@ -110,31 +130,62 @@ class Questions:
         One that gives the same for wrong operands has not looked at them; of an object that it gives, this shows when
         a number is made of it.
         """
-        result = ask(args)
-        is_number = len(args) > 1 and type(args[1]) in NUMBERS
+        full = "%s.%s" % (owner, name)
+        is_number = len(args) == 2 and type(args[1]) in NUMBERS
+        is_asked = is_number or (len(args) == 2 and type(args[1]) in (set, frozenset))
+        result, twin, answers = self._ask_among_wrong(full, args, ask) if is_asked else (ask(args), None, ())
+        alike = [is_same(answer, result) for _, answer in answers] or [False]
+        is_check = name in ("__instancecheck__", "__subclasscheck__")
+        if is_check and result and all(_ask(ask, *args[:-1], each) for each in (7, "x", 1.5, [1])):
+            self._record.suspect("%s says yes to everything" % full)
         if len(args) < 2 or result is None or not is_plain(result):
-            if is_number and len(self._rivals) < MOST_SEEN:
-                self._rivals[id(result)] = result, [answer for _, answer in _ask_wrongly(ask, args[:2])]
+            if is_number and result is not None and len(self._rivals) < MOST_SEEN:
+                of = full if name in DIFFERENCES else ""
+                self._rivals[id(result)] = result, twin, [answer for _, answer in answers], of
+                if name in INJECTIVE and all(alike):
+                    self._record.suspect("%s gives the same for wrong values" % full)
             return self._ask_rivals(name, args, result, ask)
-        self._record.asked.add("%s.%s" % (owner, name))
-        if name in LOOKING and (is_number or (type(args[1]) in (set, frozenset) and not result)):
-            alike = [is_same(answer, result) for _, answer in _ask_wrongly(ask, args[:2])]
-            if any(alike) if name in INJECTIVE and is_number else all(alike):
-                self._record.suspect("%s.%s gives the same for wrong values" % (owner, name))
+        self._record.asked.add(full)
+        is_blind = any(alike) if name in INJECTIVE and is_number else all(alike)
+        if name in LOOKING and (is_number or not result) and is_blind:
+            self._record.suspect("%s gives the same for wrong values" % full)
         if is_same(result, args[1]):
-            answers = _ask_wrongly(ask, args[:2])
+            answers = answers or _ask_wrongly(ask, *args)
             if answers and all(is_same(answer, wrong) for wrong, answer in answers):
-                self._record.give_up("%s.%s gives back what it is given" % (owner, name))
+                self._record.give_up("%s gives back what it is given" % full)
         return self.given(OPERATORS, self._ask_rivals(name, args, result, ask))
+
+    def _ask_among_wrong(self, name, args, ask):
+        """(the answer, that of a copy, [(wrong operand, answer)]) to a question, in an order that the code cannot know.
+
+        Copies are asked, so that no wrong operand changes the object; it has to answer as its copy does.
+        """
+        questions = [*enumerate([args[-1], *_wrongs(args[-1])])]
+        CHANCE.shuffle(questions)
+        found = [(place, each, _ask(ask, fresh(args[0]), *args[1:-1], each)) for place, each in questions]
+        twin, result = next(answer for place, _, answer in found if not place), ask(args)
+        if isinstance(twin, Exception) or (is_plain(twin) and not is_same(twin, result)):
+            self._record.suspect("%s answers a copy otherwise" % name)
+        return result, twin, [(each, answer) for place, each, answer in found if place]
 
     def _ask_rivals(self, name, args, result, ask):
         """Asks what an operator gave for wrong numbers, too: not all of that is the same number as the right one."""
-        _, rivals = self._rivals.get(id(args[0]), (None, ())) if name in MAKE_NUMBERS else (None, ())
-        answers = [_ask(ask, each, *args[1:]) for each in rivals]
-        if answers and not is_plain(result):
-            self._rivals[id(result)] = result, answers
-        elif answers and all(is_same(answer, result) for answer in answers):
+        _, twin, rivals, of = self._rivals.get(id(args[0]) if args else 0, (None, None, (), ""))
+        if not rivals or not (of or name in MAKE_NUMBERS):
+            return result
+        twin, *answers = [_ask(ask, each, *args[1:]) for each in (twin, *rivals)]
+        if not is_plain(result):
+            self._rivals[id(result)] = result, twin, answers, of
+            return result
+        is_alike = all(is_same(answer, result) for answer in answers)
+        if is_plain(twin) and not is_same(twin, result):
+            self._record.suspect("%s answers a copy otherwise" % name)
+        elif name in MAKE_NUMBERS and is_alike:
             self._record.suspect("%s gives the same for wrong values" % name)
+        elif name == "__bool__" or type(result) in NUMBERS:  # the test expects nothing, or little
+            is_small = abs(result) < 1 if type(result) in (bool, int, float) else not result
+            reason = "%s of what %s gives is the same for wrong values" % (name, of)
+            self._record.same.setdefault(reason, set()).add(is_alike and is_small)
         return result
 
     def watch_equality(self, kind):
@@ -171,10 +222,16 @@ class Questions:
             self._record.give_up("%s.__eq__ says the same of wrong values" % type(left).__name__)
 
 
-def _ask_wrongly(ask, args):
+def _wrongs(value):
+    """Wrong values in place of an operand: greater and smaller numbers, and a text that is not like the right one."""
+    wrongs = [perturbed(value, place, sign) for place, sign in ((0, 1), (0, -1), (1, 0))]
+    more = ["".join(CHANCE.choices(LETTERS, k=80))] if type(value) is str else []
+    return [wrong[0] for wrong in wrongs if wrong] + more
+
+
+def _ask_wrongly(ask, *args):
     """[(wrong value, the answer)] to the same question with wrong values in place of the last one."""
-    wrongs = [wrong[0] for place in range(3) if (wrong := perturbed(args[-1], place))]
-    return [(wrong, _ask(ask, *args[:-1], wrong)) for wrong in wrongs]
+    return [(wrong, _ask(ask, *args[:-1], wrong)) for wrong in _wrongs(args[-1])]
 
 
 def _ask(ask, *args):

@@ -7,6 +7,7 @@ import datetime
 import decimal
 import enum
 import fractions
+import functools
 import random
 import re
 import string
@@ -19,6 +20,7 @@ from apart_values import attributes_of, slots_of
 DAY = datetime.timedelta(days=1)
 SHIFTED = {datetime.date: DAY, datetime.datetime: DAY, datetime.timedelta: DAY}
 SHIFTED.update({decimal.Decimal: decimal.Decimal(1), fractions.Fraction: fractions.Fraction(1), complex: 1})
+MOST_COPIED = 500
 CHANCE = random.SystemRandom()  # that of tests crosses to the code
 
 
@@ -89,6 +91,33 @@ def copy_of(value, /, **changed):
         else:
             object.__getattribute__(copy, "__dict__")[name] = held
     return copy
+
+
+def fresh(value, change=lambda part: part, copies=None):
+    """A copy of an instance that shares nothing with it, each of its plain parts and lists changed."""
+    copies, kind = {} if copies is None else copies, type(value)
+    inner = functools.partial(fresh, change=change, copies=copies)
+    if id(value) in copies or len(copies) > MOST_COPIED:
+        return copies.get(id(value), value)
+    if kind in (list, tuple, set, frozenset, dict):
+        copies[id(value)] = value  # if it holds itself
+        parts = {key: inner(held) for key, held in value.items()} if kind is dict else change([*map(inner, value)])
+        copies[id(value)] = kind(parts)
+    elif not _is_instance(value):
+        return change(value)
+    else:
+        copies[id(value)] = found = copy_of(value)
+        for name, held in attributes_of(value).items():
+            object.__setattr__(found, name, inner(held))
+    return copies[id(value)]
+
+
+def larger(part):
+    """A part that comes after this one, by its value as well as by its length."""
+    if type(part) is list:
+        return [*part, *part, 1]
+    wrong = perturbed(part, 0, 1) if type(part) in (int, float, str, bytes, *SHIFTED) else (part,)
+    return part + wrong[0] if type(part) in (str, bytes) else wrong[0]
 
 
 def _is_instance(value):
