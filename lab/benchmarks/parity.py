@@ -180,8 +180,6 @@ def compare_project(project: Project, cache: Path) -> Row:
         failure = other[case].failure if case in other else None
         host_output = _host_output(first, case)
         cause = differences.find_cause(failure, host_output, case=case, root=folder, environment=environment)
-        if project.has_manage and case not in host and _names_of(case) in map(_names_of, host):
-            cause = "pytest runs an imported class of tests in each file that has it, and Django once"
         row.differing[case] = (_outcome_of(host, case), _outcome_of(other, case), cause)
         differing_rows.append(
             {"id": case, "sides": row.differing[case], "inside": failure and failure.text, "host": host_output}
@@ -209,10 +207,6 @@ def _sides(host: Results, alone: Results, case: str) -> set[str]:
 
 def _outcome_of(found: dict[str, CaseResult], case: str) -> str:
     return found[case].outcome if case in found else "not collected"
-
-
-def _names_of(case: str) -> str:
-    return case.partition("::")[2]
 
 
 def _host_output(execution: Execution, case: str) -> str:

@@ -21,11 +21,11 @@ from pathlib import Path
 
 os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="split-suite-")  # no times of an earlier run
 
-from greenloop.cluster.back_ends import ray
 from ray_nodes import Timer, load, nodes
 
 from greenloop.project.environment import interpreters
 from greenloop.project.settings import SandboxSettings, Settings
+from greenloop_lab.sandboxes.backends import ray
 from greenloop_lab.sandboxes.cluster import connection
 from greenloop_sandbox import Limits, Sandbox, SandboxSpec, TestRun, case_results
 from greenloop_sandbox.backends import bubblewrap

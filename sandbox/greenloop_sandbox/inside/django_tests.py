@@ -32,13 +32,20 @@ class DjangoTests:
         CheckCondition.__get__ = ask
 
     def pytest_collection_modifyitems(self, items):
-        """Tests that need a clean database come first, as in Django's own order: others leave theirs behind."""
+        """Makes Django's own order: tests that need a clean database come first, since others leave theirs behind."""
         from django.test import SimpleTestCase, TestCase
 
         def rank(item):
             kind = getattr(item, "cls", None) or object
             return -issubclass(kind, SimpleTestCase) - issubclass(kind, TestCase)
 
+        def is_at_home(item):
+            kind, module = getattr(item, "cls", None), getattr(item, "module", None)
+            return kind is None or module is None or kind.__module__ == module.__name__
+
+        # A class that other test files import runs once, where it is defined.
+        at_home = {(item.cls, item.name) for item in items if getattr(item, "cls", None) and is_at_home(item)}
+        items[:] = [item for item in items if is_at_home(item) or (item.cls, item.name) not in at_home]
         items.sort(key=rank)
 
     @pytest.hookimpl(hookwrapper=True)

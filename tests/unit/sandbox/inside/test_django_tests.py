@@ -21,7 +21,7 @@ def plugin():
 
 def test_tests_that_need_a_clean_database_come_first(plugin):
     kinds = [None, TransactionTestCase, SimpleTestCase, TestCase, int]
-    items = [SimpleNamespace(cls=kind) for kind in kinds] + [SimpleNamespace()]
+    items = [SimpleNamespace(cls=kind, name="") for kind in kinds] + [SimpleNamespace()]
     plugin.pytest_collection_modifyitems(items)
     assert [getattr(item, "cls", "") for item in items] == [
         TestCase,
@@ -31,3 +31,14 @@ def test_tests_that_need_a_clean_database_come_first(plugin):
         int,
         "",
     ]
+
+
+def test_a_class_that_another_file_imports_runs_where_it_is_defined(plugin):
+    here, elsewhere = SimpleNamespace(__name__=__name__), SimpleNamespace(__name__="test_other")
+    kind = type("Tests", (SimpleTestCase,), {"__module__": __name__})
+    items = [SimpleNamespace(cls=kind, name=name, module=module) for module in (elsewhere, here) for name in "ab"]
+    alone = items[:1]
+    plugin.pytest_collection_modifyitems(items)
+    assert [item.module for item in items] == [here, here]
+    plugin.pytest_collection_modifyitems(alone)
+    assert alone
