@@ -10,6 +10,7 @@ import pathlib
 from apart_assertions import Operands, has_left_assertions
 from apart_handles import Handle
 from apart_questions import ALL, CHANGES, CONSTANTS, MOST_SEEN, OPERANDS, OPERATORS, RESULTS, STATES, Questions
+from apart_rules import CannotCross, is_failure
 from apart_tasks import receivers
 from apart_wrong import CHANCE, is_same, perturbed
 
@@ -77,6 +78,12 @@ class Evidence(Questions):
             if "next" not in str(values[is_call]):
                 self._record.suspect("it raises StopIteration, which ends the loop of another")
             raise
+        except CannotCross:
+            raise
+        except BaseException as error:
+            self._note_translated(self._failed, error)
+            self.note_kept(kind, values, None, error)
+            raise
         finally:
             self._failed = outer
             self._receivers.pop()
@@ -97,7 +104,7 @@ class Evidence(Questions):
                 file.write_bytes(b"%d%s" % (CHANCE.randint(1_000, 9_999), file.read_bytes()))
 
     def note_raised(self, error):
-        if isinstance(error, AssertionError):
+        if is_failure(error):
             self._failed = error
 
     def note_call(self, question, args, keywords):
@@ -108,16 +115,21 @@ class Evidence(Questions):
         self.note_call(question, args, keywords)
         return super().call(question, args, keywords)
 
-    def note_kept(self, kind, values, result):
+    def note_kept(self, kind, values, result, error=None):
         """Notes an exception that the code was given to leave a block or a generator with, and that ended there."""
-        if kind == "op" and values[0] == "step" and values[2] == "throw":
-            self.note_swallowed(values[3])
-        elif kind in ("op", "call", "method") and str(values[kind != "op"]).rstrip("_").endswith("exit") and result:
-            self.note_swallowed(values[-1 if kind == "op" else -2][-2])
+        given = _error_to_leave_with(kind, values)
+        if result:
+            self.note_swallowed(given)
+        elif error is not None:
+            self._note_translated(given, error)
+
+    def _note_translated(self, given, error):
+        if error is not given and is_failure(given):
+            self.doubt("it makes another error of a failed assertion, which the test may expect")
 
     def note_swallowed(self, error):
         """Code that keeps a failed assertion from failing its test proves nothing."""
-        if isinstance(error, AssertionError) or has_left_assertions(error):
+        if is_failure(error) or has_left_assertions(error):
             self._record.suspect("it swallows a failed assertion")
 
     def given(self, kind, value):
@@ -188,6 +200,15 @@ class CaseRecord:
         is_fixed = self.operands.are_fixed or len(self.functions) < 2
         sides = {"sides": self.operands.sides, "fixed": is_fixed, "false": self.operands.false}
         return {"rests_on": rests_on, **places, **sides, "unfit": self.unfit, "suspicious": self.suspicious}
+
+
+def _error_to_leave_with(kind, values):
+    """The exception that a question gives the code, which leaves a block or a generator with it; None of most."""
+    if kind == "op" and values[0] == "step":
+        return values[3] if values[2] == "throw" else None
+    args = values[2] if kind == "op" else values[-2] if kind in ("call", "method") else ()
+    is_triple = len(args) > 2 and isinstance(args[-2], BaseException) and args[-3] is type(args[-2])
+    return args[-2] if is_triple else None
 
 
 def files_below(folder):

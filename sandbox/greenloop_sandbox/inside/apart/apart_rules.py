@@ -224,6 +224,12 @@ class Rules:
                 raise CannotCross("%s of a mock belongs to the test" % name)
 
 
+def is_failure(error):
+    """True of what ends a test: a failed assertion, and what `pytest.fail` and the like raise."""
+    of_pytest = any(base.__module__ == "_pytest.outcomes" for base in type(error).__mro__)
+    return of_pytest or isinstance(error, AssertionError)
+
+
 def is_bound(value):
     """True if an object cannot leave the tests: a mock, or one that holds a connection to a database."""
     return is_mock(value) or any(base.__module__ in CONNECTED for base in type(value).__mro__[:-1])

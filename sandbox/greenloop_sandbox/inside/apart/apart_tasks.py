@@ -10,7 +10,7 @@ import importlib
 import inspect
 import sys
 
-from apart_rules import CannotCross
+from apart_rules import CannotCross, is_failure
 
 MOST_STEPS = 20  # of the code's loop in one turn
 PAUSE = 0.02  # seconds until the next turn, where the code may wait for a thread or a socket
@@ -156,7 +156,11 @@ class JudgeTasks(Tasks):
     async def request_async(self, kind, *values, roots=()):
         """The result of a coroutine of the code; raises what it raises."""
         # Without a loop of `asyncio` it is that of another library: one after the other.
-        result = await self._await(running_loop(), self.context_number(), kind, values, roots)
+        try:
+            result = await self._await(running_loop(), self.context_number(), kind, values, roots)
+        except Exception as error:
+            self.note_kept(kind, values, None, error)
+            raise
         self.note_kept(kind, values, result)
         return result
 
@@ -169,20 +173,20 @@ class JudgeTasks(Tasks):
 
     def note_left(self, error):
         """Notes an exception that an awaitable of the tests has raised in the code."""
-        if isinstance(error, AssertionError):
+        if is_failure(error):
             self._raised.append(error)
             if not self._calls:  # no call is left that could raise it
                 self.note_swallowed(self._raised.pop())
 
     def taken(self, kind, how, value):
         """Takes the outcome of a call of the code."""
+        self._raised = [each for each in self._raised if how != "raise" or each is not value]
+        while self._raised:  # also where it has become another exception, which the test may expect
+            self.note_swallowed(self._raised.pop())
         if how != "raise":
-            while self._raised:
-                self.note_swallowed(self._raised.pop())
             return value if kind == "op" else self.given("results", value)
         if not isinstance(value, BaseException):
             raise CannotCross("no exception was raised")
-        self._raised = [each for each in self._raised if each is not value]
         return value
 
     def wake(self):
