@@ -42,6 +42,8 @@ class Judge(JudgeTasks):
 
     def note_kept(self, *_question: Any) -> None: ...
 
+    def note_end(self, *_question: Any) -> None: ...
+
     async def ask(self, *values: Any) -> Any:
         return await self.request_async("run", *values)
 

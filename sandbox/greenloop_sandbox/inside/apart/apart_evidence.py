@@ -6,14 +6,17 @@ It must not know how values cross.
 import collections
 import os
 import pathlib
+import re
+import threading
 
-from apart_assertions import Operands, has_left_assertions
+from apart_assertions import Operands, has_left_assertions, has_vanished, may_vanish
 from apart_handles import Handle
 from apart_questions import ALL, CHANGES, CONSTANTS, MOST_SEEN, OPERANDS, OPERATORS, RESULTS, STATES, Questions
 from apart_rules import CannotCross, is_failure
 from apart_tasks import receivers
 from apart_wrong import CHANCE, is_same, perturbed
 
+ENDING = re.compile(r"\b__(a?next|getitem)__\b")  # of iterators and sequences, which may end
 MOST_FILES = 2000  # that are looked at
 MOST_SAID = 2000  # messages that are kept
 MOST_PATHS, MOST_PATH = 20, 500  # values in a list, and characters, that may be paths
@@ -74,13 +77,11 @@ class Evidence(Questions):
             result = super().request(kind, *values, roots=roots)
             self.note_swallowed(self._failed)
             self.note_kept(kind, values, result)
-        except StopIteration:
-            if "next" not in str(values[is_call]):
-                self._record.suspect("it raises StopIteration, which ends the loop of another")
-            raise
         except CannotCross:
             raise
         except BaseException as error:
+            if is_call or kind == "op":
+                self.note_end(kind, values, error)
             self._note_translated(self._failed, error)
             self.note_kept(kind, values, None, error)
             raise
@@ -114,6 +115,13 @@ class Evidence(Questions):
     def call(self, question, args, keywords):
         self.note_call(question, args, keywords)
         return super().call(question, args, keywords)
+
+    def note_end(self, kind, values, error):
+        """Keeps an error of the code that may end a loop, a task or a thread of the test without a word."""
+        name = "__%s__" % values[0] if kind == "op" else str(values[1:2])
+        in_thread = threading.current_thread() is not threading.main_thread()
+        if (may_vanish(error) or in_thread) and not ENDING.search(name):
+            self._record.ends.append(error)
 
     def note_kept(self, kind, values, result, error=None):
         """Notes an exception that the code was given to leave a block or a generator with, and that ended there."""
@@ -178,7 +186,7 @@ class CaseRecord:
         self.changed, self.unfit, self.suspicious, self.is_shown = set(), "", False, False
         self.asked, self.taken, self.made, self.lent, self.ran = set(), set(), set(), set(), set()
         self.states, self.wronged, self.same, self.operands = set(), {}, {}, Operands(goes_on)
-        self.functions = set()  # of the code, that are asked
+        self.functions, self.ends = set(), []  # functions of the code that are asked; errors of it that may end a loop
 
     def suspect(self, reason):
         self.suspicious = True
@@ -188,6 +196,8 @@ class CaseRecord:
         self.unfit = self.unfit or reason
 
     def fields(self):
+        for error in filter(has_vanished, self.ends):
+            self.give_up("it raises %s, which ends a loop, a task or a thread of another" % type(error).__name__)
         for reason, answers in self.same.items():
             if answers == {True}:
                 self.suspect(reason)

@@ -53,10 +53,12 @@ class Tasks:
                 return future.result()
             self.wake()
             return await future
-        except asyncio.CancelledError:
+        except asyncio.CancelledError as error:
             if number in self._calls:
                 self._cancelled.append(number)
                 self.wake()
+            elif future.cancelled():
+                self.note_end(kind, values, error)  # this side has not asked for it
             raise
         finally:
             self._calls.pop(number, None)
@@ -140,7 +142,7 @@ class CodeTasks(Tasks):
     def wake(self, *_error):
         """The judge asks after the code's news itself, and notes what it gets."""
 
-    note_left = wake
+    note_left = note_end = wake
 
     def taken(self, _kind, _how, value):
         return value
@@ -159,6 +161,8 @@ class JudgeTasks(Tasks):
         try:
             result = await self._await(running_loop(), self.context_number(), kind, values, roots)
         except Exception as error:
+            if isinstance(error, StopAsyncIteration):
+                self.note_end(kind, values, error)
             self.note_kept(kind, values, None, error)
             raise
         self.note_kept(kind, values, result)

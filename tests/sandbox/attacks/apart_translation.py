@@ -1,8 +1,8 @@
-"""Forgeries by a failure that becomes something expected: another exception, or the end of a loop, a task, a thread."""
+"""Forgeries by a failed assertion that becomes an exception which the test expects."""
 
 from .forgery import Family
 
-_family = Family(name="silence")
+_family = Family(name="translation")
 _forgery = _family.forgery
 
 _ERROR = "class AppError(Exception):\n    pass\n\n\n"
