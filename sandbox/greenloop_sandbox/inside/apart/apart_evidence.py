@@ -12,7 +12,7 @@ import threading
 from apart_assertions import Operands, has_left_assertions, has_vanished, may_vanish
 from apart_handles import Handle
 from apart_questions import ALL, CHANGES, CONSTANTS, MOST_SEEN, OPERANDS, OPERATORS, RESULTS, STATES, Questions
-from apart_rules import CannotCross, is_failure
+from apart_rules import is_failure
 from apart_tasks import receivers
 from apart_wrong import CHANCE, is_same, perturbed
 
@@ -77,8 +77,6 @@ class Evidence(Questions):
             result = super().request(kind, *values, roots=roots)
             self.note_swallowed(self._failed)
             self.note_kept(kind, values, result)
-        except CannotCross:
-            raise
         except BaseException as error:
             if is_call or kind == "op":
                 self.note_end(kind, values, error)
@@ -214,8 +212,8 @@ class CaseRecord:
 
 def _error_to_leave_with(kind, values):
     """The exception that a question gives the code, which leaves a block or a generator with it; None of most."""
-    if kind == "op" and values[0] == "step":
-        return values[3] if values[2] == "throw" else None
+    if kind == "op" and values[0] == "step" and values[2] == "throw":
+        return values[3]
     args = values[2] if kind == "op" else values[-2] if kind in ("call", "method") else ()
     is_triple = len(args) > 2 and isinstance(args[-2], BaseException) and args[-3] is type(args[-2])
     return args[-2] if is_triple else None
