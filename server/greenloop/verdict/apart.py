@@ -30,6 +30,7 @@ STATES = "states"  # of arguments, and of files: the tests see them as the code 
 WITHOUT: Mapping[str, Boundary] = {CONSTANTS: {"constants": False}, CHANGES: {"in_place": False}}
 TIMES = 3  # of the usual limit: every call crosses between two processes
 ALL = "all"  # everything that the code hands over is wrong
+EVERYTHING = "all+"  # yes and no, steps, messages and what is printed as well
 RED, UNKNOWN = ("failed", "error"), "Missing"
 # Failures of code that hangs or ends the process; it is not run again.
 ENDED = frozenset({"Timeout", "Killed", "Crash", "MemoryLimit", "ProcessLimit", UNKNOWN})
@@ -38,6 +39,7 @@ OWN_PASSES = "it also passes with your own code put back"
 WRONG_PASSES = "it also passes with a wrong value in place"
 WRONG_ENDS = "its run ends with a wrong value in place"
 ITSELF = "an assertion compares the code with what the code itself has changed"
+UNMOVED = "an assertion compares what could not be made wrong"
 UNSEEN = "a wrong value keeps an assertion from running"
 FAILS = "apart it fails with "
 UNSTABLE = "it passed apart once, then failed"
@@ -231,6 +233,7 @@ class _Runs:
         """
         wrong = await self.run(cases, boundary, wrong=ALL, operands=True)
         reasons: dict[str, str] = {}
+        still: list[str] = []
         for case in cases:
             was, now = _sides(right, case), _sides(wrong, case)
             shared = [place for place in now if place in was]
@@ -240,6 +243,18 @@ class _Runs:
                 reasons[case] = f"{ITSELF} (line {both[0][0]})"
             elif left and (case in mixed or not shared):
                 reasons[case] = f"{UNSEEN} (line {left[0]})"
+            elif case not in mixed and all(was[at] == now[at] for at in shared):
+                still.append(case)
+        if still:
+            wrong = await self.run(still, boundary, wrong=EVERYTHING, operands=True)
+        for case in still:
+            was, now = _sides(right, case), _sides(wrong, case)
+            shared = [place for place in now if place in was]
+            moves = [sum(one != other for one, other in zip(was[at], now[at], strict=True)) for at in shared]
+            if shared and min(moves) == 2:
+                reasons[case] = f"{ITSELF} (line {shared[0][0]})"
+            elif shared and not max(moves) and wrong.records[case]["right"] > 1:
+                reasons[case] = f"{UNMOVED} (line {shared[0][0]})"
         return reasons
 
     async def passing_with_own_code(self, cases: Sequence[str]) -> list[str]:

@@ -296,7 +296,7 @@ def _parts(value, left, depth=0):
     kind = type(value)
     if kind in PLAIN_TYPES:
         return value
-    if left[0] < 0 or depth > 8 or issubclass(kind, (Handle, type)):
+    if left[0] < 0 or depth > 90 or issubclass(kind, (Handle, type)):
         return kind.__name__
     inner = functools.partial(_parts, left=left, depth=depth + 1)
     if isinstance(value, (list, tuple)):

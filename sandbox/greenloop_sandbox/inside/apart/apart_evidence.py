@@ -28,6 +28,8 @@ class Evidence(Questions):
     def prepare(self, request):
         self._applies, self._wrong = request["in_place"], request["wrong"].rstrip("+-")
         self._is_outer = request["outer"]  # the code answers for what it has not changed, with yes or no as well
+        # Yes and no, nothing, steps, messages and what is printed are right otherwise: tests wait and branch by them.
+        self._is_thorough = request["wrong"] == ALL + "+"
         self._sign = {"+": 1, "-": -1}.get(request["wrong"][-1:], 0)
         self._seen, self._failed, self._receivers, self._scratch = [], None, [()], request["writable"][0]
         self.said, self.written = collections.deque(maxlen=MOST_SAID), set()
@@ -82,13 +84,19 @@ class Evidence(Questions):
                 self.note_end(kind, values, error)
             self._note_translated(self._failed, error)
             self.note_kept(kind, values, None, error)
+            error.args = self.wholly_wrong(error.args) if is_call else error.args
             raise
         finally:
             self._failed = outer
             self._receivers.pop()
             if before is not None:
                 self._look_at_files(before)
-        return self.given(RESULTS, result) if is_call else result
+        if not is_call:
+            return result
+        found = self.given(RESULTS, result)
+        if found is result and result is not None:
+            self._record.right.add((str(values[0]), values[1]))
+        return found
 
     def _look_at_files(self, before):
         """Notes files of the tests that the code has changed; where a run is for that, they say something else."""
@@ -138,6 +146,12 @@ class Evidence(Questions):
         if is_failure(error) or has_left_assertions(error):
             self._record.suspect("it swallows a failed assertion")
 
+    def wholly_wrong(self, value):
+        """The value, or a wrong one where a run makes everything wrong."""
+        if not self._is_thorough or value is None or isinstance(value, Handle):
+            return value
+        return (perturbed((0,) if value == () else value, 0) or (value,))[0]
+
     def given(self, kind, value):
         """The value, or a wrong one where this run gives the tests wrong ones of this kind."""
         if (
@@ -145,16 +159,16 @@ class Evidence(Questions):
             or isinstance(value, Handle)
             or (kind == RESULTS and type(value) in (bool, type(None)) and not self._is_outer)
         ):
-            return value
+            return self.wholly_wrong(value) if kind == RESULTS else value
         wrong = perturbed(value, 0, self._sign)
-        return value if wrong is None else wrong[0]
+        return self.wholly_wrong(value) if wrong is None else wrong[0]
 
     def ask_handle(self, operation, handle, args=(), keywords=None):
         result = super().ask_handle(operation, handle, args, keywords)
         if args and operation not in ("exit", "call", "getitem", "setitem", "delitem"):
             self._record.asked.add("%s of an object of the code" % operation)
             return self.given(OPERATORS, result)
-        return result
+        return self.wholly_wrong(result)
 
     def _note_values(self, args):
         """Keeps values as wrong operands, and the files of the tests that a test hands over by their path."""
@@ -184,7 +198,8 @@ class CaseRecord:
         self.changed, self.unfit, self.suspicious, self.is_shown = set(), "", False, False
         self.asked, self.taken, self.made, self.lent, self.ran = set(), set(), set(), set(), set()
         self.states, self.wronged, self.same, self.operands = set(), {}, {}, Operands(goes_on)
-        self.functions, self.ends = set(), []  # functions of the code that are asked; errors of it that may end a loop
+        self.functions, self.right = set(), set()  # of the code, that are asked; whose results are not made wrong
+        self.ends = []  # errors of the code that may end a loop
 
     def suspect(self, reason):
         self.suspicious = True
@@ -196,9 +211,9 @@ class CaseRecord:
     def fields(self):
         for error in filter(has_vanished, self.ends):
             self.give_up("it raises %s, which ends a loop, a task or a thread of another" % type(error).__name__)
-        for reason, answers in self.same.items():
+        for (reason, is_sure), answers in self.same.items():
             if answers == {True}:
-                self.suspect(reason)
+                (self.suspect if is_sure else self.give_up)(reason)
         kinds = {CHANGES: self.changed, CONSTANTS: self.taken, OPERATORS: self.asked, STATES: self.states}
         rests_on = [[kind, name] for kind, names in kinds.items() for name in sorted(names)]
         compared = {name.partition(".")[0] for name in self.asked if name.endswith((".__eq__", ".__ne__"))}
@@ -207,6 +222,7 @@ class CaseRecord:
         # What one function does is compared with what it does itself by tests of order, say, or of chance.
         is_fixed = self.operands.are_fixed or len(self.functions) < 2
         sides = {"sides": self.operands.sides, "fixed": is_fixed, "false": self.operands.false}
+        sides["right"] = len(self.right)
         return {"rests_on": rests_on, **places, **sides, "unfit": self.unfit, "suspicious": self.suspicious}
 
 

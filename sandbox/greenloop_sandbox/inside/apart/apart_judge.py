@@ -154,7 +154,7 @@ class Judge(Evidence, JudgeTasks, Peer):
             if ended:
                 return item
             try:
-                how, sent = "send", (yield item)
+                how, sent = "send", (yield self.wholly_wrong(item))
             except GeneratorExit:
                 self.request("op", "step", handle, "close", None, roots=handle._apart_roots)
                 raise

@@ -102,7 +102,7 @@ class Questions:
                 self._record.suspect("%s.%s says the same of wrong values" % (owner, name))
         if left is not right and not self._record.wronged.keys().isdisjoint((id(left), id(right))):
             reason = "%s objects are the same, whatever they are made of" % owner
-            self._record.same.setdefault(reason, set()).add(_is_yes(found) is ANSWER_WRONGLY.get(name))
+            self._record.same.setdefault((reason, True), set()).add(_is_yes(found) is ANSWER_WRONGLY.get(name))
         if found is True and name in OPPOSITES and not self._is_turned and self._wrong != OPERATORS:
             self._is_turned = True
             same = [copy_of(right)] if name in ("__lt__", "__gt__") else []
@@ -117,11 +117,16 @@ class Questions:
         """A question that texts and sets answer as well, such as `startswith`: not alike for every wrong operand."""
         is_search = name.rpartition(".")[2] in SEARCHING
         result, _, answers = self._ask_among_wrong(name, args, ask) if is_search else (ask(args), None, ())
-        if not is_search and (result is True or result in (set(), frozenset())):
+        is_set, is_given = type(result) in (set, frozenset), is_same(result, args[-1])
+        if not is_search and (result is True or (is_set and not result)):
             answers = _ask_wrongly(ask, fresh(args[0]), *args[1:])
-        is_given, is_found = is_same(result, args[-1]), result or type(result) in (set, frozenset)
-        if answers and is_found and all(is_same(answer, wrong if is_given else result) for wrong, answer in answers):
-            self._record.suspect("%s says the same of wrong values" % name)
+        if (
+            answers
+            and (is_set or result)
+            and all(is_same(answer, wrong if is_given else result) for wrong, answer in answers)
+        ):
+            note = self._record.suspect if result is True or not result else self._record.give_up
+            note("%s says the same of wrong values" % name)
         return self._ask_rivals(name, args, result, ask)
 
     def operate(self, owner, name, args, ask):
@@ -165,7 +170,7 @@ class Questions:
         found = [(place, each, _ask(ask, fresh(args[0]), *args[1:-1], each)) for place, each in questions]
         twin, result = next(answer for place, _, answer in found if not place), ask(args)
         if isinstance(twin, Exception) or (is_plain(twin) and not is_same(twin, result)):
-            self._record.suspect("%s answers a copy otherwise" % name)
+            self._record.give_up("%s answers a copy otherwise" % name)
         return result, twin, [(each, answer) for place, each, answer in found if place]
 
     def _ask_rivals(self, name, args, result, ask):
@@ -179,13 +184,13 @@ class Questions:
             return result
         is_alike = all(is_same(answer, result) for answer in answers)
         if is_plain(twin) and not is_same(twin, result):
-            self._record.suspect("%s answers a copy otherwise" % name)
+            self._record.give_up("%s answers a copy otherwise" % name)
         elif name in MAKE_NUMBERS and is_alike:
             self._record.suspect("%s gives the same for wrong values" % name)
         elif name == "__bool__" or type(result) in NUMBERS:  # the test expects nothing, or little
             is_small = abs(result) < 1 if type(result) in (bool, int, float) else not result
             reason = "%s of what %s gives is the same for wrong values" % (name, of)
-            self._record.same.setdefault(reason, set()).add(is_alike and is_small)
+            self._record.same.setdefault((reason, False), set()).add(is_alike and is_small)
         return result
 
     def watch_equality(self, kind):

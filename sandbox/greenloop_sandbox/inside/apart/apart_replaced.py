@@ -151,7 +151,7 @@ class JudgeContext:
 
     def incoming(self, peer, message):
         for name, text in message.get("printed", ()):
-            (sys.stdout if name == "stdout" else sys.stderr).write(str(text))
+            (sys.stdout if name == "stdout" else sys.stderr).write(peer.wholly_wrong(str(text)))
         for name, level, text, function, line in message.get("logged", ()):
             logger = logging.getLogger(str(name))
             if logger.isEnabledFor(int(level)):
