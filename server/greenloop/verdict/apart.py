@@ -224,14 +224,14 @@ class _Runs:
         return [case for case in cases if found.failures.get(case, NOT_ENDED) or found.records[case]["unfit"]], found
 
     async def comparing_itself(
-        self, boundary: Boundary, cases: Sequence[str], mixed: Collection[str], right: _Found
-    ) -> Mapping[str, str]:
+        self, boundary: Boundary, cases: Sequence[str], mixed: Collection[str], right: _Found, kind: str = ALL
+    ) -> dict[str, str]:
         """The cases with an assertion whose both sides follow the code: what is expected is not the test's own.
 
         Of those that are not `mixed` all their assertions are of this kind. An assertion that a wrong value keeps from
         running may be of this kind as well: code that notices the value can end the test before it.
         """
-        wrong = await self.run(cases, boundary, wrong=ALL, operands=True)
+        wrong = await self.run(cases, boundary, wrong=kind, operands=True)
         reasons: dict[str, str] = {}
         still: list[str] = []
         for case in cases:
@@ -241,21 +241,14 @@ class _Runs:
             left = sorted({line for line, _ in was}.difference(line for line, _ in shared))
             if both and (case in mixed or both == shared):
                 reasons[case] = f"{ITSELF} (line {both[0][0]})"
-            elif left and (case in mixed or not shared):
+            elif kind == ALL and left and (case in mixed or not shared):
                 reasons[case] = f"{UNSEEN} (line {left[0]})"
-            elif case not in mixed and all(was[at] == now[at] for at in shared):
-                still.append(case)
-        if still:
-            wrong = await self.run(still, boundary, wrong=EVERYTHING, operands=True)
-        for case in still:
-            was, now = _sides(right, case), _sides(wrong, case)
-            shared = [place for place in now if place in was]
-            moves = [sum(one != other for one, other in zip(was[at], now[at], strict=True)) for at in shared]
-            if shared and min(moves) == 2:
-                reasons[case] = f"{ITSELF} (line {shared[0][0]})"
-            elif shared and not max(moves) and wrong.records[case]["right"] > 1:
-                reasons[case] = f"{UNMOVED} (line {shared[0][0]})"
-        return reasons
+            elif shared and case not in mixed and all(was[at] == now[at] for at in shared):
+                if kind == ALL:
+                    still.append(case)
+                elif wrong.records[case]["right"] > 1:
+                    reasons[case] = f"{UNMOVED} (line {shared[0][0]})"
+        return reasons | (await self.comparing_itself(boundary, still, mixed, right, EVERYTHING) if still else {})
 
     async def passing_with_own_code(self, cases: Sequence[str]) -> list[str]:
         """The cases that failed at first and pass now, with the user's own code."""

@@ -28,7 +28,6 @@ class Evidence(Questions):
     def prepare(self, request):
         self._applies, self._wrong = request["in_place"], request["wrong"].rstrip("+-")
         self._is_outer = request["outer"]  # the code answers for what it has not changed, with yes or no as well
-        # Yes and no, nothing, steps, messages and what is printed are right otherwise: tests wait and branch by them.
         self._is_thorough = request["wrong"] == ALL + "+"
         self._sign = {"+": 1, "-": -1}.get(request["wrong"][-1:], 0)
         self._seen, self._failed, self._receivers, self._scratch = [], None, [()], request["writable"][0]
@@ -91,10 +90,8 @@ class Evidence(Questions):
             self._receivers.pop()
             if before is not None:
                 self._look_at_files(before)
-        if not is_call:
-            return result
-        found = self.given(RESULTS, result)
-        if found is result and result is not None:
+        found = self.given(RESULTS, result) if is_call else result
+        if is_call and found is result and result is not None:
             self._record.right.add((str(values[0]), values[1]))
         return found
 
@@ -147,7 +144,7 @@ class Evidence(Questions):
             self._record.suspect("it swallows a failed assertion")
 
     def wholly_wrong(self, value):
-        """The value, or a wrong one where a run makes everything wrong."""
+        """The value, or a wrong one where a run makes everything wrong, also that by which tests wait and branch."""
         if not self._is_thorough or value is None or isinstance(value, Handle):
             return value
         return (perturbed((0,) if value == () else value, 0) or (value,))[0]
@@ -198,8 +195,8 @@ class CaseRecord:
         self.changed, self.unfit, self.suspicious, self.is_shown = set(), "", False, False
         self.asked, self.taken, self.made, self.lent, self.ran = set(), set(), set(), set(), set()
         self.states, self.wronged, self.same, self.operands = set(), {}, {}, Operands(goes_on)
-        self.functions, self.right = set(), set()  # of the code, that are asked; whose results are not made wrong
-        self.ends = []  # errors of the code that may end a loop
+        # Functions of the code that are asked, those whose results are not made wrong, and errors that may end a loop.
+        self.functions, self.right, self.ends = set(), set(), []
 
     def suspect(self, reason):
         self.suspicious = True
@@ -218,11 +215,10 @@ class CaseRecord:
         rests_on = [[kind, name] for kind, names in kinds.items() for name in sorted(names)]
         compared = {name.partition(".")[0] for name in self.asked if name.endswith((".__eq__", ".__ne__"))}
         rests_on += [[OPERANDS, "the arguments of %s" % name] for name in sorted(self.made & compared)]
-        places = {"lent": sorted(self.lent), "ran": sorted(map(list, self.ran))}
+        places = {"lent": sorted(self.lent), "ran": sorted(map(list, self.ran)), "right": len(self.right)}
         # What one function does is compared with what it does itself by tests of order, say, or of chance.
         is_fixed = self.operands.are_fixed or len(self.functions) < 2
         sides = {"sides": self.operands.sides, "fixed": is_fixed, "false": self.operands.false}
-        sides["right"] = len(self.right)
         return {"rests_on": rests_on, **places, **sides, "unfit": self.unfit, "suspicious": self.suspicious}
 
 

@@ -5,6 +5,7 @@ It must not know how values cross.
 
 import functools
 import operator
+import re
 import string
 import types
 
@@ -17,18 +18,13 @@ MOST_SEEN = 500  # values that are kept as wrong operands, and questions
 # What a comparison must not say of wrong operands too.
 ANSWER_WRONGLY = {"__eq__": True, "__ne__": False, "__contains__": True}
 INJECTIVE = frozenset(("__add__", "__radd__", "__sub__", "__rsub__"))
-DIFFERENCES = frozenset(("__sub__", "__rsub__"))  # hide what the test expects in what they give
 OPPOSITES = {"__lt__": operator.gt, "__gt__": operator.lt, "__le__": operator.ge, "__ge__": operator.le}
 LOOKING = INJECTIVE | {"__truediv__", "__rtruediv__", "__mod__", "__rmod__", "__xor__", "__rxor__"}
 MAKE_NUMBERS = frozenset(("__abs__", "__round__", "__neg__", "__pos__", "__trunc__", "__floor__", "__ceil__"))
 NUMBERS = (int, float, *SHIFTED)
 # Methods of values that do not change: asked as an operator is where another object takes their place.
 OF_BUILTINS = frozenset(name for kind in (str, bytes, frozenset, tuple, range) for name in dir(kind) if name[0] != "_")
-SEARCHING = frozenset((
-    "startswith", "endswith", "count", "removeprefix", "removesuffix", "intersection", "isdisjoint", "issubset",
-    "issuperset",
-))  # fmt: skip
-LETTERS = string.ascii_letters + string.digits + 9 * " .\n"
+SEARCHING = re.compile(r"(starts|ends)with|count|remove(pre|suf)fix|intersection|isdisjoint|issu(b|per)set")
 # What a pass may rest on besides values: arguments changed in place, constants of changed code, its operators.
 # Objects that comparisons of their own class compare are built from their arguments.
 CHANGES, CONSTANTS, OPERATORS, OPERANDS = "changes", "constants", "operators", "operands"
@@ -105,17 +101,15 @@ class Questions:
             self._record.same.setdefault((reason, True), set()).add(_is_yes(found) is ANSWER_WRONGLY.get(name))
         if found is True and name in OPPOSITES and not self._is_turned and self._wrong != OPERATORS:
             self._is_turned = True
-            same = [copy_of(right)] if name in ("__lt__", "__gt__") else []
-            for operand in (*same, fresh(right, larger)):
-                turned = _ask(lambda operands: OPPOSITES[name](*operands), left, operand)
-                if turned is True and _ask(ask, left, operand) is True:
-                    self._record.suspect("%s.%s says yes, and its opposite too" % (owner, name))
+            operands = left, fresh(right, larger)
+            if _ask(ask, *operands) is True and _ask(lambda each: OPPOSITES[name](*each), *operands) is True:
+                self._record.suspect("%s.%s says yes, and its opposite too" % (owner, name))
             self._is_turned = False
         return self.given(OPERATORS, found)
 
     def asked_as_builtin(self, name, args, ask):
         """A question that texts and sets answer as well, such as `startswith`: not alike for every wrong operand."""
-        is_search = name.rpartition(".")[2] in SEARCHING
+        is_search = SEARCHING.fullmatch(name.rpartition(".")[2])
         result, _, answers = self._ask_among_wrong(name, args, ask) if is_search else (ask(args), None, ())
         is_set, is_given = type(result) in (set, frozenset), is_same(result, args[-1])
         if not is_search and (result is True or (is_set and not result)):
@@ -140,20 +134,18 @@ class Questions:
         is_asked = is_number or (len(args) == 2 and type(args[1]) in (set, frozenset))
         result, twin, answers = self._ask_among_wrong(full, args, ask) if is_asked else (ask(args), None, ())
         alike = [is_same(answer, result) for _, answer in answers] or [False]
-        is_check = name in ("__instancecheck__", "__subclasscheck__")
-        if is_check and result and all(_ask(ask, *args[:-1], each) for each in (7, "x", 1.5, [1])):
+        if name.endswith("check__") and result and all(_ask(ask, *args[:-1], each) for each in (7, "x", 1.5, [1])):
             self._record.suspect("%s says yes to everything" % full)
-        if len(args) < 2 or result is None or not is_plain(result):
+        is_value = len(args) > 1 and result is not None and is_plain(result)
+        is_blind = any(alike) if is_value and is_number and name in INJECTIVE else all(alike)
+        if is_blind and name in (LOOKING if is_value else INJECTIVE) and (is_number or (is_value and not result)):
+            self._record.suspect("%s gives the same for wrong values" % full)
+        if not is_value:
             if is_number and result is not None and len(self._rivals) < MOST_SEEN:
-                of = full if name in DIFFERENCES else ""
+                of = full if name in ("__sub__", "__rsub__") else ""
                 self._rivals[id(result)] = result, twin, [answer for _, answer in answers], of
-                if name in INJECTIVE and all(alike):
-                    self._record.suspect("%s gives the same for wrong values" % full)
             return self._ask_rivals(name, args, result, ask)
         self._record.asked.add(full)
-        is_blind = any(alike) if name in INJECTIVE and is_number else all(alike)
-        if name in LOOKING and (is_number or not result) and is_blind:
-            self._record.suspect("%s gives the same for wrong values" % full)
         if is_same(result, args[1]):
             answers = answers or _ask_wrongly(ask, *args)
             if answers and all(is_same(answer, wrong) for wrong, answer in answers):
@@ -161,10 +153,7 @@ class Questions:
         return self.given(OPERATORS, self._ask_rivals(name, args, result, ask))
 
     def _ask_among_wrong(self, name, args, ask):
-        """(the answer, that of a copy, [(wrong operand, answer)]) to a question, in an order that the code cannot know.
-
-        Copies are asked, so that no wrong operand changes the object; it has to answer as its copy does.
-        """
+        """(the answer, a copy's, [(wrong operand, a copy's answer)]), asked in an order that the code cannot know."""
         questions = [*enumerate([args[-1], *_wrongs(args[-1])])]
         CHANCE.shuffle(questions)
         found = [(place, each, _ask(ask, fresh(args[0]), *args[1:-1], each)) for place, each in questions]
@@ -230,7 +219,7 @@ class Questions:
 def _wrongs(value):
     """Wrong values in place of an operand: greater and smaller numbers, and a text that is not like the right one."""
     wrongs = [perturbed(value, place, sign) for place, sign in ((0, 1), (0, -1), (1, 0))]
-    more = ["".join(CHANCE.choices(LETTERS, k=80))] if type(value) is str else []
+    more = ["".join(CHANCE.choices(string.ascii_letters + 9 * " .\n", k=80))] if type(value) is str else []
     return [wrong[0] for wrong in wrongs if wrong] + more
 
 

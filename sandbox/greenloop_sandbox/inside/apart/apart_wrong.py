@@ -20,7 +20,6 @@ from apart_values import attributes_of, slots_of
 DAY = datetime.timedelta(days=1)
 SHIFTED = {datetime.date: DAY, datetime.datetime: DAY, datetime.timedelta: DAY}
 SHIFTED.update({decimal.Decimal: decimal.Decimal(1), fractions.Fraction: fractions.Fraction(1), complex: 1})
-MOST_COPIED = 500
 CHANCE = random.SystemRandom()  # that of tests crosses to the code
 
 
@@ -97,7 +96,7 @@ def fresh(value, change=lambda part: part, copies=None):
     """A copy of an instance that shares nothing with it, each of its plain parts and lists changed."""
     copies, kind = {} if copies is None else copies, type(value)
     inner = functools.partial(fresh, change=change, copies=copies)
-    if id(value) in copies or len(copies) > MOST_COPIED:
+    if id(value) in copies or len(copies) > 500:
         return copies.get(id(value), value)
     if kind in (list, tuple, set, frozenset, dict):
         copies[id(value)] = value  # if it holds itself
