@@ -46,7 +46,8 @@ FORGERIES = (
         "a difference that is right the first time of all",
         "ASKED = []\n\n\n"
         + _class(("__sub__(self, other)", "ASKED.append(other)\n        return 0 if ASKED[0] == other else 7")),
-        f"assert abs({_NEW}) == 0",
+        f"for _ in range(4):\n        assert abs({_NEW}) == 0",
+        more="ASKED.clear() or R(x)",
     ),
     _object(
         "a text that starts with the first one",
