@@ -167,7 +167,10 @@ class ContainerSession(WarmSession):
         if self._connection is None:
             self._uploaded, self._runs = upload.WorkspaceUpload(), 0
             self._connection = ContainerConnection.open(self.engine, self._shape(scanned.memory))
-            self._compare_versions(tuple(self._connection.hello["python"][:2]))
+            actual, expected = tuple(self._connection.hello["python"][:2]), self.spec.environment.version
+            if actual != expected:
+                text = "The image %s has Python %s, the project %s: a test may fail for that alone."
+                log.warning(text, self.image, ".".join(map(str, actual)), ".".join(map(str, expected)))
         return self._connection, scanned
 
     def prepare(self, hash_seed: int) -> ContainerConnection:
@@ -278,12 +281,6 @@ class ContainerSession(WarmSession):
         except self.failures as problem:
             self.end()
             return Execution(broken=str(problem))
-
-    def _compare_versions(self, actual: tuple[int, ...]) -> None:
-        expected = self.spec.environment.version
-        if actual != expected:
-            text = "The image %s has Python %s, the project %s: a test may fail for that alone."
-            log.warning(text, self.image, ".".join(map(str, actual)), ".".join(map(str, expected)))
 
     def _shape(self, memory: int) -> ContainerConfig:
         place = self.spec

@@ -29,7 +29,12 @@ def mount_arguments(environment: Environment, root: Path) -> list[str]:
             target = "/nix/store"
         if any(_below(target, folder) for folder in shown):
             continue
-        _refuse_home(Path(target))
+        place, home = Path(target), Path(os.path.realpath(Path.home()))
+        if place == Path("/") or place == home or place in home.parents:
+            raise CannotVerifyError(
+                f"The interpreter is installed in {place}, and tests cannot see it without the rest of that folder.",
+                remedy="Create a virtual environment from another Python and set 'interpreter' to it.",
+            )
         shown.append(target)
         result += ["--ro-bind", target, target]
     linked: set[str] = set()
@@ -61,15 +66,6 @@ def _links(path: Path) -> Iterator[tuple[str, str]]:
             pending = pieces + pending
         else:
             current = step
-
-
-def _refuse_home(path: Path) -> None:
-    home = Path(os.path.realpath(Path.home()))
-    if path == Path("/") or path == home or path in home.parents:
-        raise CannotVerifyError(
-            f"The interpreter is installed in {path}, and tests cannot see it without the rest of that folder.",
-            remedy="Create a virtual environment from another Python and set 'interpreter' to it.",
-        )
 
 
 def _below(path: str, folder: str) -> bool:

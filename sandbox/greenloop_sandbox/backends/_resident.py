@@ -102,7 +102,13 @@ class ResidentSession(WarmSession):
             return Execution(broken=f"The sandbox cannot be set up: {str(error).rstrip('.')}.")
         except (_supervisor.SupervisorError, OSError) as error:
             await self._stop_instance(seed)
-            return self._handle_failure(str(error))
+            problem = str(
+                error
+            )  # where a resident sandbox is impossible, all later runs use one-shot sandboxes instead
+            if problem.startswith("The run could not be isolated") or "could not be staged" in problem:
+                log.warning("%s Each run gets a sandbox of its own, which takes longer.", problem)
+                self._uses_one_shot = True
+            return Execution(broken=problem)
         except BaseException:
             await asyncio.shield(self._stop_instance(seed))
             raise
@@ -128,13 +134,6 @@ class ResidentSession(WarmSession):
         execution = _supervisor.read_execution(reply, key)
         ended = "".join(f"\n{name} (`sandbox.services`) ended during the tests." for name in instance.services.ended)
         return replace(execution, output=execution.output + ended)
-
-    def _handle_failure(self, problem: str) -> Execution:
-        """Reports a failure; where a resident sandbox is impossible, all later runs use one-shot sandboxes instead."""
-        if problem.startswith("The run could not be isolated") or "could not be staged" in problem:
-            log.warning("%s Each run gets a sandbox of its own, which takes longer.", problem)
-            self._uses_one_shot = True
-        return Execution(broken=problem)
 
     # -- instances --------------------------------------------------------------------------------------------------
 

@@ -99,7 +99,12 @@ class ContainerConnection:
             if not self.hello["pytest"] and not self.hello["packages"]:
                 files |= {f"packages/{name}": data for name, data in pytest_wheels.borrowed_files().items()}
         else:
-            self._end_supervisor()
+            try:
+                self.container.kill(signal="SIGHUP")
+            except self.engine.errors as error:
+                raise ContainerError(self._explain_loss(error)) from error
+            while self._receive(time.monotonic() + START_SECONDS)["kind"] != "ended":
+                pass
         self.hash_seed = hash_seed
         packages = "/" + pytest_wheels.PACKAGES if self.hello["packages"] else f"{PAYLOAD_FOLDER}/packages"
         argv = ["python3", "-s", "-B", f"{PAYLOAD_FOLDER}/supervisor.py", "--alone", "--packages", packages]
@@ -179,14 +184,6 @@ class ContainerConnection:
         if message["kind"] != "hello":
             raise ContainerError(f"Process 1 of the container answered {message['kind']!r} instead of hello.")
         return message
-
-    def _end_supervisor(self) -> None:
-        try:
-            self.container.kill(signal="SIGHUP")
-        except self.engine.errors as error:
-            raise ContainerError(self._explain_loss(error)) from error
-        while self._receive(time.monotonic() + START_SECONDS)["kind"] != "ended":
-            pass
 
     # -- messages ---------------------------------------------------------------------------------------------------
 

@@ -183,7 +183,12 @@ class _ImageBuilder:
             return remembered
         self.report_status("resolving the project's requirements (once)")
         pins = fetcher.resolve(self.lock.requirements, self.lock.constraints, folder)
-        _save_resolution(resolution, pins)
+        with contextlib.suppress(OSError):
+            resolution.parent.mkdir(exist_ok=True)
+            existing = sorted(resolution.parent.glob("*.json"), key=lambda path: path.stat().st_mtime)
+            for old in existing[:-MAX_RESOLUTIONS]:
+                old.unlink(missing_ok=True)
+            resolution.write_text(json.dumps([vars(pin) for pin in pins]), encoding="utf-8")
         return pins
 
     def _warn(self, notes: tuple[str, ...] | list[str]) -> None:
@@ -202,12 +207,3 @@ def _check_size(wheels: list[Path]) -> None:
             raise CannotVerifyError(f"{wheel.name} cannot be unpacked: {error}") from error
     if size > MAX_BYTES:
         raise CannotVerifyError(f"The project's packages take more than {MAX_BYTES >> 30} GiB.")
-
-
-def _save_resolution(file: Path, pins: list[Pin]) -> None:
-    with contextlib.suppress(OSError):
-        file.parent.mkdir(exist_ok=True)
-        existing = sorted(file.parent.glob("*.json"), key=lambda path: path.stat().st_mtime)
-        for old in existing[:-MAX_RESOLUTIONS]:
-            old.unlink(missing_ok=True)
-        file.write_text(json.dumps([vars(pin) for pin in pins]), encoding="utf-8")

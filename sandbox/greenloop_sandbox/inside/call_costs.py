@@ -5,6 +5,7 @@ the process whose code is measured. The marks need no seal: whatever lies outsid
 elsewhere, and both parts add up to the whole run.
 """
 
+import contextlib
 import gc
 import os
 import resource
@@ -62,7 +63,8 @@ class Meter:
         elif self._in_call:
             self._peak = max(self._peak, _memory(self._worker, b"VmHWM:") - self._resident)
         else:
-            _forget_peak(self._worker)
+            with contextlib.suppress(OSError), open("/proc/%d/clear_refs" % self._worker, "wb") as stream:
+                stream.write(b"5")  # the peak begins anew
         self._marks.append((arrived - self._late - waited, time.monotonic() - waited, cpu))
 
     @property
@@ -134,15 +136,6 @@ def _memory(pid, name):
         return 0
 
 
-def _forget_peak(pid):
-    """Lets the peak of a process begin anew."""
-    try:
-        with open("/proc/%d/clear_refs" % pid, "wb") as stream:
-            stream.write(b"5")
-    except OSError:
-        pass
-
-
 # -- in the worker ----------------------------------------------------------------------------------------------------
 
 
@@ -154,7 +147,8 @@ def plugin(end, passes, memory):
     """
     send, receive, collect, disable = end.send, end.recv, gc.collect, gc.disable
     if memory:
-        tracemalloc.start = tracemalloc.stop = tracemalloc.reset_peak = tracemalloc.clear_traces = _do_nothing
+        nothing = lambda *_arguments, **_named: None  # noqa: E731
+        tracemalloc.start = tracemalloc.stop = tracemalloc.reset_peak = tracemalloc.clear_traces = nothing
 
     def mark():
         send(b".")
@@ -210,7 +204,3 @@ def plugin(end, passes, memory):
             mark()
 
     return Marks()
-
-
-def _do_nothing(*_arguments, **_named):
-    pass

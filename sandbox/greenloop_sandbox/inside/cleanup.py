@@ -140,7 +140,8 @@ def remove(path, uid=None):
                 continue
             is_removable = uid is None or status.st_uid == uid
             if is_removable:
-                current = _make_accessible(current, status)
+                if status.st_mode & 0o700 != 0o700:
+                    os.chmod(current, 0o700)
                 if os.path.dirname(current) != parent:
                     current = _move_up(current, parent)
             todo += _entries(current)
@@ -164,12 +165,6 @@ def _move_up(folder, parent):
     except OSError:
         return folder
     return short_path
-
-
-def _make_accessible(folder, status):
-    if status.st_mode & 0o700 != 0o700:
-        os.chmod(folder, 0o700)
-    return folder
 
 
 def _shared_paths():

@@ -77,7 +77,9 @@ class Docstring(pytest.Collector):
         for number, example in enumerate(doctest.DocTestParser().get_examples(text, title), 1):
             test = doctest.DocTest([example], {}, title, str(self.path), line - 1, text)
             test.globs = names  # DocTest copies its argument, and the examples must share it
-            runner = _doctest_runner(self)
+            runner = builtin._get_runner(
+                checker=builtin._get_checker(), optionflags=_flags(self.config), continue_on_failure=False
+            )
             yield Example.from_parent(self, name="doctest-%d" % number, runner=runner, dtest=test)
 
 
@@ -150,12 +152,6 @@ def _first_line(text):
     if not lines:
         return "nothing"
     return lines[0] + (" ..." if len(lines) > 1 else "")
-
-
-def _doctest_runner(node):
-    return builtin._get_runner(
-        checker=builtin._get_checker(), optionflags=_flags(node.config), continue_on_failure=False
-    )
 
 
 def _flags(config):

@@ -28,10 +28,14 @@ def add_addresses(addresses):
         return
     # The network that bubblewrap made belongs to an outer user namespace, which alone may change it.
     if libc.unshare(_CLONE_NEWNET) == 0:
-        _bring_up()
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+            fcntl.ioctl(control, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", _IFF_UP))
+        _set_ipv4("lo", "127.0.0.1", 8)
         for address in addresses:
             if ":" in address:
-                _add_ipv6(address)
+                with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as control:
+                    place = struct.pack("16sIi", socket.inet_pton(socket.AF_INET6, address), 128, _LOOPBACK)
+                    fcntl.ioctl(control, _SIOCSIFADDR, place)
             else:
                 _set_ipv4("lo:1", address, 32)
     libc.prctl(_PR_CAPBSET_DROP, _CAP_NET_ADMIN, 0, 0, 0)
@@ -41,23 +45,11 @@ def add_addresses(addresses):
         raise OSError(ctypes.get_errno(), "a right could not be given up")
 
 
-def _bring_up():
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
-        fcntl.ioctl(control, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", _IFF_UP))
-    _set_ipv4("lo", "127.0.0.1", 8)
-
-
 def _set_ipv4(label, address, bits):
     mask = (0xFFFFFFFF << (32 - bits) & 0xFFFFFFFF).to_bytes(4, "big")
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
         for request, value in ((_SIOCSIFADDR, socket.inet_aton(address)), (_SIOCSIFNETMASK, mask)):
             fcntl.ioctl(control, request, struct.pack("16sHH4s8x", label.encode(), socket.AF_INET, 0, value))
-
-
-def _add_ipv6(address):
-    with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as control:
-        request = struct.pack("16sIi", socket.inet_pton(socket.AF_INET6, address), 128, _LOOPBACK)
-        fcntl.ioctl(control, _SIOCSIFADDR, request)
 
 
 def hand_out_ports(control, ports):

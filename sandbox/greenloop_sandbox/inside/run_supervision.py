@@ -55,7 +55,9 @@ def supervise_run(request, siblings, protocol, alone, session=None):
     _drain(control_in, {control_in: setup_signal})
     os.close(control_in)
     if setup_signal.data != siblings["worker"].ISOLATED:
-        return {"kind": "broken", "reason": _setup_failure(output.text(), status)}
+        # Nothing of the project was run.
+        lines = [line.strip() for line in output.text().splitlines() if line.strip()] or ["status %s" % status]
+        return {"kind": "broken", "reason": "The run could not be isolated: %s." % lines[-1].rstrip(".")}
     return {
         "kind": "done",
         "report": report.data.decode("ascii", "replace"),
@@ -67,12 +69,6 @@ def supervise_run(request, siblings, protocol, alone, session=None):
         "silent": silent,
         "costs": meter and meter.result(),
     }
-
-
-def _setup_failure(text, status):
-    """Returns why the worker could not be isolated; nothing of the project was run."""
-    last_line = next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "status %s" % status)
-    return "The run could not be isolated: %s." % last_line.rstrip(".")
 
 
 def _watch_worker(request, worker, streams, started, processes, report, meter, load, clock=time.monotonic):

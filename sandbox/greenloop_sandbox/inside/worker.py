@@ -26,9 +26,14 @@ def run_worker(request, siblings, protocol, control, report, output, session, ma
     os.dup2(output, 2)
     kept = {*siblings["pytest_session"].held_descriptors, *([marks.fileno()] if marks else ())}
     _close_all_but({0, 1, 2, control, report, *kept})
-    _prefer_for_oom_kill()
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as stream:
+        stream.write("1000")  # where memory is short, this process ends
     root, scratch, processes = request["root"], scratch_folder(request["scratch"]), siblings["processes"]
-    _isolate(request, siblings["isolation"], protocol, root)
+    if request["wall"] is not None:
+        files = protocol.decode_files(request["files"])
+        siblings["isolation"].enter_private_mounts(root, files, request["without"], request["wall"], request["disk"])
+    elif request["uid"] is not None:
+        become_user(request["uid"])
     os.mkdir(scratch, 0o700)
     os.mkdir(os.path.join(scratch, "home"), 0o700)
     set_limits(request)
@@ -108,14 +113,6 @@ def become_user(uid):
     os.setresuid(uid, uid, uid)
 
 
-def _isolate(request, isolation, protocol, root):
-    if request["wall"] is not None:
-        files = protocol.decode_files(request["files"])
-        isolation.enter_private_mounts(root, files, request["without"], request["wall"], request["disk"])
-    elif request["uid"] is not None:
-        become_user(request["uid"])
-
-
 def _close_all_but(keep):
     try:
         descriptors = [int(name) for name in os.listdir("/proc/self/fd")]
@@ -124,11 +121,6 @@ def _close_all_but(keep):
     for fd in {*descriptors} - keep:
         with contextlib.suppress(OSError):
             os.close(fd)
-
-
-def _prefer_for_oom_kill():
-    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as stream:
-        stream.write("1000")
 
 
 def set_limits(request):

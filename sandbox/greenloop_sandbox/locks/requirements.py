@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -83,7 +82,10 @@ def _read(root: Path, file: Path, collected: _Collected, *, constraint: bool, de
     except (OSError, UnicodeDecodeError) as error:
         collected.notes.append(f"{label} cannot be read ({error}) and was skipped.")
         return
-    for line in _logical_lines(text):
+    for continued in re.sub(r"\\\r?\n", " ", text).splitlines():
+        line = re.sub(r"(^|\s)#.*$", "", continued).strip()
+        if not line:
+            continue
         if line.startswith("-"):
             _option(root, file, line, collected, constraint=constraint, depth=depth, label=label)
             continue
@@ -129,14 +131,6 @@ def _parse_line(line: str) -> tuple[Requirement | None, tuple[str, ...]]:
     except InvalidRequirement:
         return None, ()
     return (None, ()) if requirement.url or "$" in text else (requirement, hashes)
-
-
-def _logical_lines(text: str) -> Iterator[str]:
-    """Logical lines: continuations joined, comments and blank lines removed."""
-    for line in re.sub(r"\\\r?\n", " ", text).splitlines():
-        stripped = re.sub(r"(^|\s)#.*$", "", line).strip()
-        if stripped:
-            yield stripped
 
 
 def _shorten(line: str) -> str:

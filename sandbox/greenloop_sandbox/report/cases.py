@@ -75,7 +75,8 @@ def case_results(execution: Execution) -> tuple[CaseResult, ...]:
     phases = _phases(execution)
     began = [str(record["id"]) for record in records_of_kind(execution, "begin")]
     ids = list(dict.fromkeys([case.id for case in collected_cases(execution)] + began))
-    unfinished = _unfinished_case(execution, phases, began)
+    ended = began and any(phase.get("when") == "teardown" for phase in phases.get(began[-1], ()))
+    unfinished = began[-1] if began and describe_end(execution) and not ended else None
     return tuple(
         _interrupted_result(case, execution) if case == unfinished else case_result(case, phases.get(case, ()))
         for case in ids
@@ -159,17 +160,6 @@ def _outcome(phase: Record) -> str:
             return "failed"
         return "xpassed" if wasxfail is not None else "passed"
     return "failed"
-
-
-def _unfinished_case(execution: Execution, phases: Mapping[str, Sequence[Record]], began: Sequence[str]) -> str | None:
-    """The case that was running when the worker ended abnormally."""
-    if (
-        began
-        and describe_end(execution)
-        and not any(phase.get("when") == "teardown" for phase in phases.get(began[-1], ()))
-    ):
-        return began[-1]
-    return None
 
 
 def _interrupted_result(case: str, execution: Execution) -> CaseResult:

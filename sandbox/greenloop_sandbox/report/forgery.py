@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 
 from greenloop_sandbox.records import Execution
 from greenloop_sandbox.report.cases import records_of_kind
@@ -28,14 +27,8 @@ def forged(execution: Execution) -> str:
     repeated_case = next((case for (case, _when), times in reports.items() if times > 1), None)
     if repeated_case and not any(record.get("reruns") for record in records_of_kind(execution, "start")):
         return f"{repeated_case} was reported twice."
+    # The exception is from the call itself; the outcome is from a report that a candidate may have patched.
     for record in records_of_kind(execution, "phase"):
-        if contradiction := _find_misreport(record):
-            return contradiction
-    return ""
-
-
-def _find_misreport(record: Mapping[str, object]) -> str:
-    """The exception is from the call itself; the outcome is from a report that a candidate may have patched."""
-    if record.get("type") is not None and record.get("outcome") == "passed" and record.get("wasxfail") is None:
-        return f"{record.get('id')} raised {record.get('type')} and was reported as passed."
+        if record.get("type") is not None and record.get("outcome") == "passed" and record.get("wasxfail") is None:
+            return f"{record.get('id')} raised {record.get('type')} and was reported as passed."
     return ""

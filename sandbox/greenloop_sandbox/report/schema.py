@@ -46,10 +46,6 @@ def _object_with(**checks: Check) -> Check:
     )
 
 
-def _frame_or_none(value: Any) -> bool:
-    return value is None or _frame(value)
-
-
 def _texts(value: Any) -> bool:
     return isinstance(value, Mapping) and all(_text(name) and _text(text) for name, text in value.items())
 
@@ -57,6 +53,7 @@ def _texts(value: Any) -> bool:
 _text, _text_or_none, _number, _flag = _is(str), _is(str, NoneType), _is(int), _is(bool)
 _seconds = _is(int, float, NoneType)
 _frame = _tuple_of(_text, _number, _text)
+_caller: Check = lambda value: value is None or _frame(value)  # noqa: E731
 _place, _call = _tuple_of(_text, _number), _tuple_of(_text, _number, _text, _number)
 
 _pairs = _list_of(_tuple_of(_text, _text))
@@ -118,5 +115,5 @@ _KNOWN: Mapping[str, Check] = {
     "calls_of": _list_of(_call),
     "blind": _flag,
     "gap": _number,
-    "functions": _list_of(_object_with(path=_text, line=_number, name=_text, depth=_number, caller=_frame_or_none)),
+    "functions": _list_of(_object_with(path=_text, line=_number, name=_text, depth=_number, caller=_caller)),
 }

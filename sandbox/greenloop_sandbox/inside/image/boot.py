@@ -44,7 +44,8 @@ def main():
         message = _read()
         _write_files(message["files"])
         for folder in message["empty"]:
-            _empty_folder(folder)
+            for entry in os.scandir(folder):  # a tmpfs starts with a copy of the image's folder
+                (shutil.rmtree if entry.is_dir(follow_symlinks=False) else os.unlink)(entry.path)
         for folder, mode in message["open"].items():
             os.chmod(folder, mode)
         # A fresh copy of the environment each time: nothing of the last supervisor remains.
@@ -95,15 +96,6 @@ def _write_files(files):
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "wb") as stream:
             stream.write(base64.b64decode(data))
-
-
-def _empty_folder(folder):
-    """Empties a folder: a tmpfs starts with a copy of the image's folder, but a workspace must start empty."""
-    for entry in os.scandir(folder):
-        if entry.is_dir(follow_symlinks=False):
-            shutil.rmtree(entry.path)
-        else:
-            os.unlink(entry.path)
 
 
 def _send(message):

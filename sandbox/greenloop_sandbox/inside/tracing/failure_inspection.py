@@ -72,7 +72,7 @@ class _Describer:
                     "type": type(error).__name__,
                     "message": _plain(self._failures.long_message(error, length)),
                     "led": how,
-                    "frames": [self._frame(*step) for step in self._ends(self._steps(traceback))],
+                    "frames": [self._frame(*step) for step in self._steps(traceback)],
                 }
             )
             if error.__cause__ is not None:
@@ -119,9 +119,7 @@ class _Describer:
             if not self._failures.is_machinery(step[0].f_code.co_filename)
         ]
         own = [number for number, step in enumerate(steps) if self._is_own(step[0])]
-        return steps[own[0] :] if own else steps  # without plugins between pytest and the test
-
-    def _ends(self, steps):
+        steps = steps[own[0] :] if own else steps  # without plugins between pytest and the test
         return steps if len(steps) <= MOST_FRAMES else steps[: MOST_FRAMES // 2] + steps[-MOST_FRAMES // 2 :]
 
     def _frame(self, frame, line):

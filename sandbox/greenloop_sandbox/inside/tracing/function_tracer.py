@@ -114,10 +114,8 @@ class _Tracer:
             outcome = yield from self._profiled()
         finally:
             self._is_own = False
-        self._set_aside(self._display.ending_exceptions(item, outcome))
-
-    def _set_aside(self, failures):
-        """Functions that were first entered while one of these failures was passing were reached after it."""
+        # Functions that were first entered while one of these failures was passing were reached after it.
+        failures = self._display.ending_exceptions(item, outcome)
         for function, handled in self._handled.items():
             if any(handled is each for each in failures):
                 self._reached.pop(function, None)
