@@ -78,8 +78,9 @@ def _serve_requests(requests, send, siblings, protocol, alone):
     handlers = {"write": request_handler.write, "run": request_handler.run, "prepare": request_handler.prepare}
     idle_tasks = None
     while True:
-        if idle_tasks is not None:
-            _run_while_idle(requests, idle_tasks)
+        while idle_tasks is not None and not select.select([requests], [], [], 0)[0]:
+            if next(idle_tasks, idle_tasks) is idle_tasks:  # one small task after the other
+                break
         request = protocol.read_message(requests, protocol.REQUEST_LIMIT)
         if request is None:
             return
@@ -93,13 +94,6 @@ def _serve_requests(requests, send, siblings, protocol, alone):
             send({"kind": "broken", "reason": "The files could not be written: %s." % error})
         if request["kind"] == "run" and idle_tasks is None:
             idle_tasks = _idle_tasks(siblings)
-
-
-def _run_while_idle(requests, idle_tasks):
-    """Runs one small task after the other until the host sends a request."""
-    while not select.select([requests], [], [], 0)[0]:
-        if next(idle_tasks, idle_tasks) is idle_tasks:
-            return
 
 
 def _idle_tasks(siblings):
@@ -122,7 +116,7 @@ def _idle_tasks(siblings):
 # The code's process gets all but the last, in this order; each imports some of those before it.
 APART = (
     "rules", "handles", "signatures", "tables", "values", "encoder", "decoder", "objects", "peer", "context",
-    "tasks", "view", "modules", "code", "sources", "changes", "assertions", "wrong", "questions",
+    "tasks", "view", "modules", "code", "sources", "changes", "assertions", "rewriting", "wrong", "questions",
     "executions", "evidence", "replaced", "judge", "stubs",
 )  # fmt: skip
 FOR_THE_CODE = APART[: APART.index("sources")]

@@ -29,7 +29,7 @@ STATES = "states"  # of arguments, and of files: the tests see them as the code 
 # What a run leaves out to see whether a case needs it at all.
 WITHOUT: Mapping[str, Boundary] = {CONSTANTS: {"constants": False}, CHANGES: {"in_place": False}}
 TIMES = 3  # of the usual limit: every call crosses between two processes
-ALL = "all"  # everything that the code hands over is wrong
+RESULTS, ALL = "results", "all"  # what the code returns is wrong; everything that it hands over is
 EVERYTHING = "all+"  # yes and no, steps, messages and what is printed as well
 RED, UNKNOWN = ("failed", "error"), "Missing"
 # Failures of code that hangs or ends the process; it is not run again.
@@ -89,16 +89,14 @@ async def prove(
         return Proofs()
     runs = _Runs(inputs=inputs, session=session, files=files, own=own)
     if not any(path.endswith(".py") for path in files):
-        failed = [case for case in cases if inputs.outcomes.get(case) != "passed"]
-        same = await runs.passing_with_own_code(failed)
+        same = await runs.passing_with_own_code([case for case in cases if inputs.outcomes.get(case) != "passed"])
         return Proofs(unproven=dict.fromkeys(same, OWN_PASSES), vetoed=frozenset(same))
     passes, unproven, vetoed = await _pass_apart(runs, cases)
     if tampering := await runs.aware_line([case for case in unproven if unproven[case].startswith(FAILS)]):
         return Proofs(unproven=unproven, tampering=tampering)
     was_red = [case for case in cases if inputs.outcomes.get(case) in RED and own.failures.get(case) not in ENDED]
-    for case in await runs.passing_with_own_code(was_red):
-        unproven[case] = OWN_PASSES
-        vetoed.add(case)
+    vetoed |= {*(same := await runs.passing_with_own_code(was_red))}
+    unproven |= dict.fromkeys(same, OWN_PASSES)
     for boundary in BOUNDARIES:
         at_this = {case: rests_on for case, (where, rests_on) in passes.items() if where == boundary}
         for kind in KINDS:
@@ -115,6 +113,10 @@ async def prove(
             moving = {case for case in left if right.records[case]["sides"] and not right.records[case]["fixed"]}
             if left := [case for case in left if case in mixed | moving]:
                 unproven.update(await runs.comparing_itself(boundary, left, mixed, right))
+            modes = {case for case in at_this if CONSTANTS in at_this[case] or "the global " in str(at_this[case])}
+            for _ in range(3):  # a wrong result may be right in all that is looked at
+                modes = await runs.unmoved(boundary, modes - unproven.keys(), right)
+            unproven.update(dict.fromkeys(modes, f"{WRONG_PASSES} of its results"))
     old_passes = [case for case in unproven if inputs.outcomes.get(case) == "passed"]
     together = await runs.not_apart_either(old_passes, unproven)
     proven = {case: rests_on for case, (_, rests_on) in passes.items() if case not in unproven}
@@ -249,6 +251,12 @@ class _Runs:
                 elif wrong.records[case]["right"] > 1:
                     reasons[case] = f"{UNMOVED} (line {shared[0][0]})"
         return reasons | (await self.comparing_itself(boundary, still, mixed, right, EVERYTHING) if still else {})
+
+    async def unmoved(self, boundary: Boundary, cases: Collection[str], right: _Found) -> set[str]:
+        """The cases whose assertions see a wrong result and hold: the code may have set what makes them hold."""
+        wrong = await self.run([*cases], boundary, wrong=RESULTS, operands=True) if cases else right
+        seen = (case for case in cases if _sides(wrong, case) != _sides(right, case))
+        return {case for case in seen if _why_no_failure(wrong, case) == WRONG_PASSES}
 
     async def passing_with_own_code(self, cases: Sequence[str]) -> list[str]:
         """The cases that failed at first and pass now, with the user's own code."""

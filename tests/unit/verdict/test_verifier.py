@@ -220,7 +220,7 @@ async def test_each_kind_that_a_pass_rests_on_must_fail_alone():
         "apart in_place": ran_apart(rests_on=[CHANGES, LIMIT, EQ]),
         **{
             f"apart in_place wrong {kind}": ran_apart(FAILED)
-            for kind in ("changes", "constants+", "constants-", "operators", "all")
+            for kind in ("changes", "constants+", "constants-", "operators", "all", "results")
         },
     }
     evidence, kinds = await proofs_of(answers)

@@ -12,6 +12,7 @@ import hashlib
 import inspect
 import itertools
 import os
+import pathlib
 import sys
 import traceback
 
@@ -182,11 +183,7 @@ def _may_leave(node):
 
 # -- both sides of each ----------------------------------------------------------------------------------------------
 
-NOTE = "apart_note"  # a builtin name of the judge's process
-SIDES = ("apart_left", "apart_right")
-MOST_NOTES, MOST_FALSE, MOST_PARTS = 2000, 200, 2000
-_NOT_IN_A_LAMBDA = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
-_WRITTEN = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.UnaryOp, ast.unaryop, ast.expr_context)
+MOST_NOTES, MOST_SITES, MOST_FALSE, MOST_PARTS = 2000, 100, 200, 2000
 _SHOWN = frozenset(("datetime", "decimal", "fractions", "pathlib", "uuid", "re"))
 
 
@@ -200,28 +197,29 @@ class Operands:
         self.sides, self.false, self.are_fixed = [], 0, False
         self._goes_on, self._times = goes_on, collections.Counter()
 
-    def note(self, line, is_fixed, left, right, check):
-        """Evaluates both sides of an assertion, notes them, and checks it."""
-        self.are_fixed, values, digests = self.are_fixed or is_fixed, [], []
+    def note(self, line, site, is_call, is_fixed, left, right, compare):
+        """Evaluates both sides of a comparison, notes them, and compares them. `site`: which one of its statement.
+
+        Of a file whose path a call is given, what it says is noted.
+        """
+        self.are_fixed, values, digests, errors = self.are_fixed or is_fixed, [], [], []
         for side in (left, right):
             try:
                 values.append(side())
-                digests.append(digest(values[-1]))
+                digests.append(digest(_read(values[-1]) if is_call else values[-1]))
             except Exception as error:
                 digests.append(type(error).__name__)
-                if not self._goes_on:
-                    raise
+                errors.append(error)
         if len(self.sides) < MOST_NOTES:
-            self.sides.append([line, self._times[line], *digests])
-            self._times[line] += 1
-        self._check(lambda: len(values) == 2 and check(*values))
+            self.sides.append([line, self._times[line, site] * MOST_SITES + site, *digests])
+            self._times[line, site] += 1
+        for error in errors:
+            raise error
+        return compare(*values)
 
-    def check(self, holds):
-        """Checks an assertion without two sides, which asks for yes, no, or nothing at all."""
-        self.are_fixed = True
-        self._check(holds)
-
-    def _check(self, holds):
+    def check(self, is_fixed, holds):
+        """Checks an assertion. `is_fixed`: it compares nothing, so what it asks for is written in the test."""
+        self.are_fixed = self.are_fixed or is_fixed
         try:
             if holds() is not False:  # a call such as `assertEqual` returns nothing
                 return
@@ -233,56 +231,9 @@ class Operands:
             raise error
 
 
-def rewrite(tree):
-    """Changes the assertions of a module in place."""
-    ast.fix_missing_locations(_Rewriter().visit(tree))
-
-
-class _Rewriter(ast.NodeTransformer):
-    def visit_Assert(self, node):
-        return self._noted(node, node.test, lambda check: ast.Call(ast.Name("bool", ast.Load()), [check], []))
-
-    def visit_Expr(self, node):
-        call = node.value
-        name = getattr(call.func, "attr", "") if isinstance(call, ast.Call) else ""
-        return self._noted(node, call, lambda check: check) if name.startswith("assert") else node
-
-    def _noted(self, node, test, made):
-        """`node` as a call that notes both sides, or that only checks, where there are no two."""
-        names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-        if "super" in names or any(isinstance(each, _NOT_IN_A_LAMBDA) for each in ast.walk(node)):
-            return node
-        method, arguments, sides = "check", [], _take_sides(test)
-        if sides is not None:
-            is_fixed = any(all(isinstance(each, _WRITTEN) for each in ast.walk(side)) for side in sides)
-            method, arguments = "note", [ast.Constant(node.lineno), ast.Constant(is_fixed)]
-            arguments += [_function((), side) for side in sides]
-        check = _function(SIDES if sides else (), made(test))
-        noted = ast.Call(ast.Attribute(ast.Name(NOTE, ast.Load()), method, ast.Load()), [*arguments, check], [])
-        return ast.copy_location(ast.Expr(noted), node)
-
-
-def _function(names, body):
-    return ast.Lambda(ast.arguments([], [ast.arg(each) for each in names], None, [], [], None, []), body)
-
-
-def _take_sides(test):
-    """Takes both sides out of a comparison, or of a call with two arguments, and puts names there; None without."""
-    names = [ast.Name(each, ast.Load()) for each in SIDES]
-    if isinstance(test, ast.Compare) and len(test.ops) == 1 and not isinstance(test.ops[0], (ast.Is, ast.IsNot)):
-        left = test.left
-        inner = left.args[0] if isinstance(left, ast.Call) and len(left.args) == 1 else None
-        if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Sub):  # abs(found - expected) < 1e-9
-            sides = inner.left, inner.right
-            inner.left, inner.right = names
-        else:
-            sides = left, test.comparators[0]
-            test.left, test.comparators = names[0], names[1:]
-        return sides
-    if isinstance(test, ast.Call) and len(test.args) > 1 and not any(isinstance(e, ast.Starred) for e in test.args):
-        sides, test.args[:2] = test.args[:2], names
-        return sides
-    return None
+def _read(value):
+    is_file = isinstance(value, (str, os.PathLike)) and os.path.isfile(value)
+    return pathlib.Path(value).read_bytes() if is_file else value
 
 
 def digest(value):

@@ -102,8 +102,10 @@ def _compare(old_tree, new_tree, module, seeds, used_names):
         key for key in old if key not in new and "#" not in key and key.rpartition(".")[0] in ("", *new)
     ]
     before, after = ({(name, ast.dump(each)) for name, each in _assigned(tree)} for tree in (old_tree, new_tree))
-    module["constants"] = sorted({name for name, _ in before ^ after} & {name for name, _ in after})
-    changed = {*module["constants"], *sources.bound_by_imports(new_tree) ^ sources.bound_by_imports(old_tree)}
+    imports, old_imports = sources.bound_by_imports(new_tree), sources.bound_by_imports(old_tree)
+    constants = {name for name, _ in before ^ after} & {name for name, _ in after}
+    module["constants"] = sorted(constants | ((imports - old_imports) & {*old, *(name for name, _ in before)}))
+    changed = {*module["constants"], *imports ^ old_imports}
     seeds.update(changed)
     for key, node in new.items():  # a function that reads a changed name changes with it
         is_known = key not in old or key in module["new"] or isinstance(node, ast.ClassDef)
@@ -137,12 +139,10 @@ def _class_itself(node):
 def _layout(node):
     """Bases that are exceptions of Python itself, and slots: neither can be changed in a class that exists."""
     kinds = [getattr(builtins, getattr(each, "id", ""), None) for each in node.bases]
-    return [each for each in kinds if isinstance(each, type) and issubclass(each, BaseException)], _slots(node)
-
-
-def _slots(node):
     named = [each for each in node.body if isinstance(each, ast.Assign) and "'__slots__'" in ast.dump(each)]
-    return _dumps(named), any("arg='slots'" in each for each in _dumps(node.decorator_list))
+    has_slots = any("arg='slots'" in each for each in _dumps(node.decorator_list))
+    exceptions = [each for each in kinds if isinstance(each, type) and issubclass(each, BaseException)]
+    return exceptions, _dumps(named), has_slots
 
 
 def _dumps(nodes):

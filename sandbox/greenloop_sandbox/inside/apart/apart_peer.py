@@ -146,7 +146,8 @@ class Peer(Objects):
     def _serve(self, kind, values):
         on_handle = kind == "op" and len(values) > 1
         roots = self.handle_roots.get(id(values[1]), ()) if on_handle else ()
-        self._frames.append((values, self.values_of_tasks() if kind == "turn" else roots))
+        of_tasks = (held for _, held in self._tasks.values()) if kind == "turn" else roots
+        self._frames.append((values, tuple(of_tasks)))
         try:
             try:
                 sys.settrace(self._traces[-1] if self._traces else None)

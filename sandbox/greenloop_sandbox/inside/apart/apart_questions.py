@@ -183,37 +183,46 @@ class Questions:
         return result
 
     def watch_equality(self, kind):
-        """Asks an equality of the user's own again, where it finds what the code hands over equal to what a test has.
+        """Asks an equality or difference of the user's own again, between what the code hands over and what a test has.
 
         An object may hold what makes it equal to all. Nothing is said where that of the test is equal to all as well.
         """
-        owner = next(base for base in kind.__mro__ if "__eq__" in vars(base))
-        equal = vars(owner)["__eq__"]
-        if hasattr(equal, "apart_peer"):
-            equal.apart_peer = self
-        elif isinstance(equal, types.FunctionType) and equal.__code__.co_filename.startswith(self.rules.root):
+        for name in ("__eq__", *DIFFERENCES):
+            owner = next((base for base in kind.__mro__ if name in vars(base)), kind)
+            method = vars(owner).get(name)
+            if hasattr(method, "apart_peer"):
+                method.apart_peer = self
+            elif isinstance(method, types.FunctionType) and method.__code__.co_filename.startswith(self.rules.root):
+                type.__setattr__(owner, name, self._watched(name, method))
 
-            @functools.wraps(equal)
-            def watched(this, other):
-                answer = equal(this, other)
-                if _is_yes(answer):
-                    watched.apart_peer.look_at_equality(equal, this, other)
-                return answer
+    def _watched(self, name, method):
+        @functools.wraps(method)
+        def watched(this, other):
+            answer = method(this, other)
+            if _is_yes(answer) or name in DIFFERENCES:
+                watched.apart_peer.look_at_equality(name, method, this, other, answer)
+            return answer
 
-            watched.apart_peer = self
-            type.__setattr__(owner, "__eq__", watched)
+        watched.apart_peer = self
+        return watched
 
-    def look_at_equality(self, equal, this, other):
-        is_left = id(this) in self.numbers
+    def look_at_equality(self, name, method, this, other, answer):
+        is_left = self._nearness(this) > self._nearness(other)
         left, right = (this, other) if is_left else (other, this)
-        self._looks += 1
-        if id(left) not in self.numbers or id(right) in self.numbers or self._looks > MOST_SEEN:
+        self._looks += 1  # of many, some
+        is_asked = self._nearness(left) > self._nearness(right) and answer is not NotImplemented
+        if not is_asked or CHANCE.randrange(self._looks) >= MOST_SEEN:
             return
-        wrongs = [wrong for wrong, _ in wrong_operands(left, right, False)]
-        if all(_is_yes(equal(left, each) if is_left else equal(each, left)) for each in wrongs) and not all(
-            each == right for each in wrongs
-        ):
-            self._record.give_up("%s.__eq__ says the same of wrong values" % type(left).__name__)
+        times = MOST_DRAWN if name in DIFFERENCES else 1  # a difference may end at zero
+        wrongs = [wrong for _ in range(times) for wrong, _ in wrong_operands(left, right, False)]
+        answers = [_ask(lambda args: method(*args[:: 1 if is_left else -1]), fresh(left), each) for each in wrongs]
+        if all(is_same(each, answer) for each in answers) and not all(each == right for each in wrongs):
+            self._record.give_up("%s.%s says the same of wrong values" % (type(left).__name__, name))
+
+    def _nearness(self, value):
+        """2 for an object of the code, 1 for one of the test that the code has met, 0 for any other."""
+        number = self.numbers.get(id(value), "")
+        return 2 if number.startswith(self.other_tag) else bool(number)
 
 
 def _wrongs(value):

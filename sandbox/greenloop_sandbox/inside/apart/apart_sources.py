@@ -79,6 +79,13 @@ def without_tests(text):
     return "\n".join(lines)
 
 
+def named(text):
+    """The names and attributes in a text that stand for themselves, not for something in them."""
+    nodes = [*ast.walk(parse(text) or ast.Module([], []))]
+    inner = {id(each.value) for each in nodes if isinstance(each, (ast.Attribute, ast.Subscript))}
+    return {getattr(each, "attr", getattr(each, "id", "")) for each in nodes if id(each) not in inner}
+
+
 def imported(text):
     for from_name, names in _IMPORT.findall(text):
         yield from [from_name] if from_name else re.findall(r"(?:^|,)[ \t]*(\w+)", names)

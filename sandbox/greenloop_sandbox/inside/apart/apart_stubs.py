@@ -1,13 +1,17 @@
 """Puts stubs in place of the changed functions, and starts the conversation with the process that has them."""
 
 import builtins
+import enum
 import functools
 import inspect
+import linecache
 import os
 import sys
 import types
 
 import apart_assertions
+import apart_rewriting
+import apart_sources
 import pytest
 from _pytest import doctest, tmpdir
 from _pytest.assertion import rewrite
@@ -30,6 +34,7 @@ class Separation:
 
     def __init__(self, request, codes, send):
         self.request, self._codes, self._send, self._replacements = request, codes, send, Replacements()
+        self._weaker = set()  # names by which a test expects less than it did
         self._replacements.watch()
         tmpdir._mk_tmp = lambda _request, factory: factory.mktemp("folder", numbered=True)  # no test's name
         self._peer, self.record, self._finder = None, CaseRecord(), JudgeFinder(self)
@@ -50,17 +55,17 @@ class Separation:
         before, self.record = self.record, CaseRecord(bool(self.request["wrong"]))
         self.record.taken, self.record.made = before.taken, before.made
         self.record.is_shown = isinstance(item, doctest.DoctestItem)
-        self.peer._record, self.peer.starts_program = self.record, False
-        setattr(builtins, apart_assertions.NOTE, self.record.operands)
+        self.peer._record, self.peer.starts_program, self.peer._looks = self.record, False, 0
+        setattr(builtins, apart_rewriting.NOTE, self.record.operands)
 
     def _note_operands(self):
         """From now on the sides of the assertions of tests are noted, but not those of installed plugins."""
         rewrite_asserts = rewrite.rewrite_asserts
-        setattr(builtins, apart_assertions.NOTE, self.record.operands)  # modules assert before there is a case
+        setattr(builtins, apart_rewriting.NOTE, self.record.operands)  # modules assert before there is a case
 
         def rewrite_all(tree, source, path=None, config=None):
             if {"site-packages", "dist-packages"}.isdisjoint(str(path).split(os.sep)):
-                apart_assertions.rewrite(tree)
+                apart_rewriting.rewrite(tree)
             rewrite_asserts(tree, source, path, config)
 
         rewrite.rewrite_asserts, rewrite._read_pyc = rewrite_all, lambda *_args, **_keywords: None
@@ -87,6 +92,9 @@ class Separation:
         watch.stop()
         program = "it starts a program, which runs without the change" * self.peer.starts_program
         self.record.give_up(watch.fault() if outcome.excinfo is None else program)
+        text = "".join(linecache.getlines(str(item.path))) if self._weaker and outcome.excinfo is None else ""
+        for name in self._weaker & apart_sources.named(text):
+            self.record.give_up("%s, which the test expects, has come to stand for more" % name)
 
     @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self):
@@ -110,7 +118,8 @@ class Separation:
 
     def finish(self, module, changes):
         """Brings a module of the user's own in line with the change: what is new, gone, or has another value."""
-        name, before = module.__name__, set(vars(module))
+        name, own = module.__name__, dict(vars(module))
+        before = set(own)
         for path in changes["removed"]:
             owner, last = _owner(module, path)
             if last in getattr(owner, "__dict__", ()):
@@ -130,6 +139,7 @@ class Separation:
             if ">>>" in inspect.getsource(module):
                 delattr(module, hiding)  # its examples ask for Python's
         self.keep_names(module, before)
+        self._weaker.update(weaker_names(own, vars(module), self.peer.rules.is_own))
 
     def keep_names(self, module, before):
         """Lets what is new in a module hide nothing that tests have from elsewhere, where they import all of it."""
@@ -227,6 +237,24 @@ class Separation:
                 continue
             if is_plain(value, self.peer.is_class_of_tests) and vars(owner).get(key, owner) != value:
                 self._take(owner, key, value)
+
+
+def weaker_names(own, new, is_own):
+    """Yields names that stand for more than they did, and lost members: what a test expects by them says less."""
+    for name, kind in own.items():
+        now = new.get(name, kind)
+        if type(kind) is object and type(now) is bool:  # anything may give that
+            yield name
+        if now is kind or not isinstance(kind, type):
+            continue
+        is_one = is_own(now) and any(new.get(each) is now and own[each] is not kind for each in own.keys() - {name})
+        if is_one or not callable(now) or any(now is each for each in (*kind.__mro__, *vars(builtins).values())):
+            yield name
+        if issubclass(kind, enum.Enum) and isinstance(now, enum.EnumMeta):
+            before, after = (
+                {each.name for each in of if each.value or enum.Flag not in of.__mro__} for of in (kind, now)
+            )
+            yield from {name, *before} - after if before - after else ()
 
 
 class Refusal:

@@ -118,9 +118,6 @@ class CodeTasks(Tasks):
 
     _loop = None
 
-    def values_of_tasks(self):
-        return tuple(values for _, values in self._tasks.values())
-
     def turn(self, *news):
         """Runs the loop until it needs the judge; returns its news, and seconds to the next turn."""
         loop = self._loop = self._loop or asyncio.new_event_loop()

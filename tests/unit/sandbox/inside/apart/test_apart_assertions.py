@@ -14,7 +14,7 @@ import pytest
 
 from two_sides import apart
 
-assertions = apart["apart_assertions"]
+assertions, rewriting = apart["apart_assertions"], apart["apart_rewriting"]
 
 
 def missed(tmp_path, text: str, name: str = "test_a") -> int:
@@ -85,9 +85,9 @@ def test_an_error_that_has_ended_a_function_with_assertions(function, has_left):
 def run(text: str, monkeypatch: pytest.MonkeyPatch, *, goes_on: bool = True, **names: object):
     """Runs a function with these assertions, and returns what was noted."""
     tree = ast.parse("def test():\n" + textwrap.indent(text, "    ") + "\ntest()")
-    assertions.rewrite(tree)
+    rewriting.rewrite(tree)
     noted = assertions.Operands(goes_on)
-    monkeypatch.setattr(builtins, assertions.NOTE, noted, raising=False)
+    monkeypatch.setattr(builtins, rewriting.NOTE, noted, raising=False)
     exec(compile(tree, "test", "exec"), dict(names))
     return noted
 
@@ -100,6 +100,11 @@ def run(text: str, monkeypatch: pytest.MonkeyPatch, *, goes_on: bool = True, **n
         ("assert abs(a - b) < 0.5", 1, 2),
         ("assert close(a, b)", 1, 2),
         ("case.assertEqual(a, b, 'words')", 1, 2),
+        ("assert not a != b", 1, 2),
+        ("assert (a == b) is True", 1, 2),
+        ("assert a == b and a", 1, 2),
+        ("assert all(a == each for each in [b])", 1, 2),
+        ("if a != b:\n    assert 0", 1, 2),
     ],
 )
 def test_both_sides_of_an_assertion_are_noted(text, left, right, monkeypatch):

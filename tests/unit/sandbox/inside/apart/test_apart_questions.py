@@ -15,9 +15,11 @@ questions = apart["apart_questions"]
 class Asking(questions.Questions):
     """The questions of a judge that knows these objects of the code."""
 
+    tag, other_tag = "j", "c"
+
     def __init__(self, *of_the_code: object):
         self.numbers = {id(each): "c1" for each in of_the_code}
-        self._seen, self._wrong, self._rivals, self._watched, self._looks = [], "", {}, set(), 0
+        self._seen, self._wrong, self._rivals, self._looks = [], "", {}, 0
         self._record = apart["apart_evidence"].CaseRecord()
         self.rules = types.SimpleNamespace(root=ROOT + "/")
 
@@ -108,9 +110,29 @@ class Token:
 def test_an_object_of_the_code_is_not_equal_to_all(of_code, of_test, is_doubtful):
     for pair in ((of_code, of_test), (of_test, of_code)):
         asking = Asking(of_code)
+        asking.numbers[id(of_test)] = "j1"  # the code has met it
         asking.watch_equality(type(of_code))
         assert pair[0] == pair[1]
         assert bool(asking.reason) is is_doubtful
+
+
+class Span:
+    """A difference that the scale of either may make nothing, and that a limit may."""
+
+    def __init__(self, metres, scale=1, least=None):
+        self.metres, self.scale, self.least = metres, scale, least
+
+    def __sub__(self, other):
+        found = (self.metres - other.metres) * self.scale
+        return Span(found if self.least is None else max(found, self.least))
+
+
+@pytest.mark.parametrize(("of_code", "is_doubtful"), [(Span(3, 0), True), (Span(3), False), (Span(3, 1, 0), False)])
+def test_a_difference_of_an_object_of_the_code_is_not_always_the_same(of_code, is_doubtful):
+    asking = Asking(of_code)
+    asking.watch_equality(Span)
+    assert (of_code - Span(4)).scale == 1
+    assert bool(asking.reason) is is_doubtful
 
 
 class Letters:

@@ -1,0 +1,108 @@
+"""Rewrites the assertions of tests: both sides of each are noted, and a false one does not end the test."""
+
+import ast
+import copy
+
+NOTE = "apart_note"  # a builtin name of the judge's process
+SIDES = ("apart_left", "apart_right")
+_NOT_IN_A_LAMBDA = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
+_WRITTEN = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.UnaryOp, ast.unaryop, ast.expr_context)
+
+
+def rewrite(tree):
+    """Changes the assertions of a module in place."""
+    ast.fix_missing_locations(_Rewriter().visit(tree))
+
+
+class _Rewriter(ast.NodeTransformer):
+    def visit_Assert(self, node):
+        return self._checked(node, "test", lambda test: ast.Call(ast.Name("bool", ast.Load()), [test], []))
+
+    def visit_Expr(self, node):
+        return self._checked(node, "value", lambda call: call) if _called(node).startswith("assert") else node
+
+    def visit_If(self, node):
+        last = node.body[-1]
+        is_false = isinstance(last, ast.Assert) and isinstance(last.test, ast.Constant)
+        if is_false or isinstance(last, ast.Raise) or _called(last) == "fail":
+            node.test = _Truth().visit(node.test)
+        return self.generic_visit(node)
+
+    def _checked(self, node, field, made):
+        """`node` as a call that notes what it compares, and checks it; where it cannot be put off, it only notes."""
+        truth, can_wait = _Truth(), _can_wait(node)
+        setattr(node, field, truth.visit(getattr(node, field)))
+        checked = _call("check", ast.Constant(not truth.sites), _function((), made(getattr(node, field))))
+        return ast.copy_location(ast.Expr(checked), node) if can_wait else node
+
+
+class _Truth(ast.NodeTransformer):
+    """Notes the sides of each comparison that decides over the truth of an expression."""
+
+    def __init__(self):
+        self.sites = 0
+
+    def generic_visit(self, node):
+        return super().generic_visit(node) if isinstance(node, (ast.BoolOp, ast.UnaryOp)) else node
+
+    def visit_Call(self, node):
+        if len(node.args) == 1 and hasattr(node.args[0], "elt"):  # `all(a == b for a, b in pairs)`
+            node.args[0].elt = self.visit(node.args[0].elt)
+        elif len(node.args) == 1 and not isinstance(node.args[0], ast.Call):  # `assertFalse(a != b)`
+            node.args[0] = self.visit(node.args[0])
+        return self.visit_Compare(node)
+
+    def visit_Compare(self, node):
+        if isinstance(getattr(node, "left", None), (ast.Compare, ast.BoolOp)):  # `(a == b) is True`
+            node.left = self.visit(node.left)
+            return node
+        kept = copy.deepcopy(node)
+        sides = _take_sides(node)
+        if sides is None or not _can_wait(node):
+            return kept
+        is_fixed = any(all(isinstance(each, _WRITTEN) for each in ast.walk(side)) for side in sides)
+        fields = node.lineno, self.sites, isinstance(node, ast.Call), is_fixed
+        here = SIDES[:1], ast.Name(SIDES[0], ast.Load())  # a side that cannot be put off is evaluated at once
+        sides = [_function((), side) if _can_wait(side) else _function(*here, [side]) for side in sides]
+        self.sites += 1
+        return ast.copy_location(_call("note", *map(ast.Constant, fields), *sides, _function(SIDES, node)), node)
+
+
+def _called(node):
+    """The name of the method or attribute that a statement calls."""
+    return getattr(getattr(getattr(node, "value", None), "func", None), "attr", "")
+
+
+def _can_wait(node):
+    """True if an expression may become a function of its own, which runs later."""
+    return not any(
+        isinstance(each, _NOT_IN_A_LAMBDA) or getattr(each, "is_async", 0) or getattr(each, "id", "") == "super"
+        for each in ast.walk(node)
+    )
+
+
+def _call(method, *arguments):
+    return ast.Call(ast.Attribute(ast.Name(NOTE, ast.Load()), method, ast.Load()), [*arguments], [])
+
+
+def _function(names, body, values=()):
+    return ast.Lambda(ast.arguments([], [ast.arg(each) for each in names], None, [], [], None, [*values]), body)
+
+
+def _take_sides(test):
+    """Takes both sides out of a comparison, or of a call with two arguments, and puts names there; None without."""
+    names = [ast.Name(each, ast.Load()) for each in SIDES]
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and not isinstance(test.ops[0], (ast.Is, ast.IsNot)):
+        left = test.left
+        inner = left.args[0] if isinstance(left, ast.Call) and len(left.args) == 1 else None
+        if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Sub):  # abs(found - expected) < 1e-9
+            sides = inner.left, inner.right
+            inner.left, inner.right = names
+        else:
+            sides = left, test.comparators[0]
+            test.left, test.comparators = names[0], names[1:]
+        return sides
+    if isinstance(test, ast.Call) and len(test.args) > 1 and not any(isinstance(e, ast.Starred) for e in test.args):
+        sides, test.args[:2] = test.args[:2], names
+        return sides
+    return None
