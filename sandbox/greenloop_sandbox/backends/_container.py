@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, TypeVar
 
 from greenloop_sandbox import payload
@@ -286,7 +285,8 @@ class ContainerSession(WarmSession):
         place = self.spec
         return ContainerConfig(
             image=self.image,
-            root=inside_path(place.root),
+            # The same as on the host, so that nothing that depends on paths differs.
+            root=str(place.root) if os.name == "posix" else f"/workspace/{place.root.name}",
             limits=place.limits,
             network=place.network,
             variables=place.variables,
@@ -294,11 +294,6 @@ class ContainerSession(WarmSession):
             runtime=self.runtime,
             project=project.read_project(place.root),
         )
-
-
-def inside_path(root: Path) -> str:
-    """The workspace's path in the container: the same as on the host, so that nothing that depends on paths differs."""
-    return str(root) if os.name == "posix" else f"/workspace/{root.name}"
 
 
 def _environ(connection: ContainerConnection) -> dict[str, str]:

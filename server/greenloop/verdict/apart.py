@@ -29,7 +29,7 @@ STATES = "states"  # of arguments, and of files: the tests see them as the code 
 # What a run leaves out to see whether a case needs it at all.
 WITHOUT: Mapping[str, Boundary] = {CONSTANTS: {"constants": False}, CHANGES: {"in_place": False}}
 TIMES = 3  # of the usual limit: every call crosses between two processes
-RESULTS, ALL = "results", "all"  # what the code returns is wrong; everything that it hands over is
+ALL = "all"  # everything that the code hands over is wrong
 EVERYTHING = "all+"  # yes and no, steps, messages and what is printed as well
 RED, UNKNOWN = ("failed", "error"), "Missing"
 # Failures of code that hangs or ends the process; it is not run again.
@@ -113,9 +113,11 @@ async def prove(
             moving = {case for case in left if right.records[case]["sides"] and not right.records[case]["fixed"]}
             if left := [case for case in left if case in mixed | moving]:
                 unproven.update(await runs.comparing_itself(boundary, left, mixed, right))
-            modes = {case for case in at_this if CONSTANTS in at_this[case] or "the global " in str(at_this[case])}
+            modes = {case for case, on in at_this.items() if CONSTANTS in on or "the global " in str(on)} - {*unproven}
             for _ in range(3):  # a wrong result may be right in all that is looked at
-                modes = await runs.unmoved(boundary, modes - unproven.keys(), right)
+                wrong = await runs.run([*modes], boundary, wrong="results", operands=True) if modes else right
+                modes = {case for case in modes if _why_no_failure(wrong, case) == WRONG_PASSES}
+                modes = {case for case in modes if _sides(wrong, case) != _sides(right, case)}
             unproven.update(dict.fromkeys(modes, f"{WRONG_PASSES} of its results"))
     old_passes = [case for case in unproven if inputs.outcomes.get(case) == "passed"]
     together = await runs.not_apart_either(old_passes, unproven)
@@ -251,12 +253,6 @@ class _Runs:
                 elif wrong.records[case]["right"] > 1:
                     reasons[case] = f"{UNMOVED} (line {shared[0][0]})"
         return reasons | (await self.comparing_itself(boundary, still, mixed, right, EVERYTHING) if still else {})
-
-    async def unmoved(self, boundary: Boundary, cases: Collection[str], right: _Found) -> set[str]:
-        """The cases whose assertions see a wrong result and hold: the code may have set what makes them hold."""
-        wrong = await self.run([*cases], boundary, wrong=RESULTS, operands=True) if cases else right
-        seen = (case for case in cases if _sides(wrong, case) != _sides(right, case))
-        return {case for case in seen if _why_no_failure(wrong, case) == WRONG_PASSES}
 
     async def passing_with_own_code(self, cases: Sequence[str]) -> list[str]:
         """The cases that failed at first and pass now, with the user's own code."""

@@ -187,7 +187,7 @@ class Questions:
 
         An object may hold what makes it equal to all. Nothing is said where that of the test is equal to all as well.
         """
-        for name in ("__eq__", *DIFFERENCES):
+        for name in ("__eq__", "__sub__", "__rsub__"):
             owner = next((base for base in kind.__mro__ if name in vars(base)), kind)
             method = vars(owner).get(name)
             if hasattr(method, "apart_peer"):
@@ -199,7 +199,7 @@ class Questions:
         @functools.wraps(method)
         def watched(this, other):
             answer = method(this, other)
-            if _is_yes(answer) or name in DIFFERENCES:
+            if _is_yes(answer) or name != "__eq__":
                 watched.apart_peer.look_at_equality(name, method, this, other, answer)
             return answer
 
@@ -213,7 +213,7 @@ class Questions:
         is_asked = self._nearness(left) > self._nearness(right) and answer is not NotImplemented
         if not is_asked or CHANCE.randrange(self._looks) >= MOST_SEEN:
             return
-        times = MOST_DRAWN if name in DIFFERENCES else 1  # a difference may end at zero
+        times = 1 if name == "__eq__" else MOST_DRAWN  # a difference may end at zero
         wrongs = [wrong for _ in range(times) for wrong, _ in wrong_operands(left, right, False)]
         answers = [_ask(lambda args: method(*args[:: 1 if is_left else -1]), fresh(left), each) for each in wrongs]
         if all(is_same(each, answer) for each in answers) and not all(each == right for each in wrongs):

@@ -76,15 +76,11 @@ def find_changed_functions(before: Mapping[str, str], after: Mapping[str, str]) 
 
 def changed_lines(before: str, after: str) -> frozenset[int]:
     """Returns the lines of the new text that are not in the old one."""
-    return frozenset(line for hunk in _placed_hunks(before, after) for line in hunk)
-
-
-def _placed_hunks(before: str, after: str) -> Iterator[range]:
-    moved = 0
+    moved, found = 1, set[int]()
     for hunk in diff_hunks(before, after):
-        first = hunk.start + moved + 1
-        yield range(first, first + len(hunk.lines))
+        found.update(hunk.start + moved + place for place in range(len(hunk.lines)))
         moved += len(hunk.lines) - (hunk.end - hunk.start)
+    return frozenset(found)
 
 
 def _in_file(path: str, before: str, after: str) -> Iterator[ChangedFunction]:
