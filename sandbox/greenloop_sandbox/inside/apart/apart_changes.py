@@ -27,7 +27,7 @@ def complete(request, root):
     own = {path: text for path, text in texts.items() if not is_test[path] or path in request["files"]}
     project = {sources.module_name(path).split(".")[0] for path in own}
     used = {name for text in own.values() for name in sources.imported(text)}
-    trees, modules, seeds, used_names = {}, {}, set(), set()
+    trees, modules, seeds, bound, used_names = {}, {}, set(), {}, set()
     for path, text in request["files"].items():
         if text is None or text == own.get(path):
             continue
@@ -35,9 +35,9 @@ def complete(request, root):
         modules[path] = _module(path, is_new=tree is None)  # of what cannot be parsed, nothing can run in the judge
         if tree is not None:
             trees[path] = tree
-            _compare(tree, ast.parse(text), modules[path], seeds, used_names)
-    if request["outer"] and seeds:
-        _add_callers(own, trees, modules, seeds, used_names)
+            bound[path] = _compare(tree, ast.parse(text), modules[path], seeds, used_names)
+    if request["outer"] and (seeds or any(bound.values())):
+        _add_callers(own, trees, modules, seeds, bound, used_names)
     files = {path: own.get(path) for path in request["files"]} if request["own"] else request["files"]
     of_tests = {path: texts.get(path, "") for path in is_test if is_test[path]}
     return {
@@ -65,6 +65,7 @@ def _module(path, is_new):
 
 
 def _compare(old_tree, new_tree, module, seeds, used_names):
+    """Fills the fields of a module; returns the names that it assigns or imports otherwise than before."""
     old, new = named_nodes(old_tree), named_nodes(new_tree)
     for key, node in new.items():
         before, is_class, name = old.get(key), isinstance(node, ast.ClassDef), key.partition("#")[0]
@@ -106,11 +107,11 @@ def _compare(old_tree, new_tree, module, seeds, used_names):
     constants = {name for name, _ in before ^ after} & {name for name, _ in after}
     module["constants"] = sorted(constants | ((imports - old_imports) & {*old, *(name for name, _ in before)}))
     changed = {*module["constants"], *imports ^ old_imports}
-    seeds.update(changed)
     for key, node in new.items():  # a function that reads a changed name changes with it
         is_known = key not in old or key in module["new"] or isinstance(node, ast.ClassDef)
         if not is_known and _names(node) & changed:
             module["stubs"].setdefault(key, {"kind": kind_of(node)})
+    return changed
 
 
 def _signature(function):
@@ -173,17 +174,21 @@ def kind_of(function):
 # -- the outer boundary ---------------------------------------------------------------------------------------------
 
 
-def _add_callers(own, trees, modules, seeds, used_names):
+def _add_callers(own, trees, modules, seeds, bound, used_names):
     """Adds a stub for each function that may lead to a changed one, or shares a table with it, as far as names tell."""
     trees = {path: tree for path, text in own.items() if (tree := trees.get(path) or sources.parse(text))}
+    new = {(path, key) for path, each in modules.items() for key in (*each["new"], *each["classes"]) if "." not in key}
+    new -= {(path, key) for path in modules if path in trees for key in named_nodes(trees[path])}
+    new |= {(path, name) for path, names in bound.items() for name in names}
     functions = [
-        (path, key, _called_as(key.partition("#")[0]), node, _names(node))
+        (path, key, _called_as(key.partition("#")[0]), node, _names(node) - _elsewhere(new, path, tree, node))
         for path, tree in trees.items()
         for key, node in named_nodes(tree).items()
         if not isinstance(node, ast.ClassDef)
     ]
     assigned = [pair for path in modules if path in trees for pair in _assigned(trees[path])]
     shared = {name for name, node in assigned if isinstance(node.value, _TABLES)} & used_names
+    shared = shared.union(*bound.values())
     reached, more = set(), {*seeds, *(called for _, _, called, _, names in functions if names & shared)} - {None}
     while more:
         reached |= more
@@ -197,6 +202,14 @@ def _add_callers(own, trees, modules, seeds, used_names):
         module = modules.setdefault(path, _module(path, is_new=False))
         if not (module["is_new"] or key in {*module["stubs"], *module["new"], *module["removed"]}):
             module["stubs"][key] = {"kind": kind_of(node)}
+
+
+def _elsewhere(new, path, tree, node):
+    """The names of what other modules define anew that mean something else in a function: `split` of a text, `zip`."""
+    bound = sources.bound_by_imports(tree)
+    names = {name for place, name in new if place != path and not bound & {name, "*"}}
+    attributes = (each for each in ast.walk(node) if isinstance(each, ast.Attribute) and each.attr in names)
+    return names - {each.attr for each in attributes if getattr(each.value, "id", None) in bound}
 
 
 def _called_as(name):

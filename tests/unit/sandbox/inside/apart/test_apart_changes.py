@@ -189,6 +189,19 @@ def test_with_the_outer_boundary_the_callers_are_replaced_too(tmp_path, outer):
         assert {*found["shop.py"]["stubs"]} == {"Basket.__init__", "make"}
 
 
+OTHERS = {
+    "m.py": "from reading import loads\n\n\ndef f():\n    return 1\n",
+    "reading.py": "def loads(text):\n    return text.split()\n",
+    "user.py": "import m\n\n\ndef use(text):\n    return m.split(text)\n",
+}
+
+
+def test_a_new_name_leads_to_a_function_only_where_it_means_the_new_one(tmp_path):
+    change = {"m.py": "import reading\n\n\ndef f():\n    return 1\n\n\ndef split(text):\n    return [text]\n"}
+    found = complete(tmp_path, OTHERS, change, outer=True)["modules"]
+    assert ({*found}, {*found["user.py"]["stubs"]}) == ({"m.py", "user.py"}, {"use"})
+
+
 def test_a_changed_enumeration_takes_the_place_of_the_old_one(tmp_path):
     own = "class Color(Enum):\n    RED = 1\n"
     found = module(tmp_path, own, own + "    BLUE = 2\n")
