@@ -132,7 +132,7 @@ class Judge(Side):
     def takes_class(self, _kind: type) -> bool:
         return True
 
-    def changed_items(self, _tag: str, items: list[Any]) -> list[Any]:
+    def changed_items(self, _tag: str, items: list[Any], _number: str, _held: Any) -> list[Any]:
         return items
 
     def changed_attributes(self, _number: str, _held: Any, new: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -12,6 +12,7 @@ from . import (
     apart_modules,
     apart_noticing,
     apart_operators,
+    apart_receiver,
     apart_same,
     apart_silence,
     apart_state,
@@ -86,6 +87,7 @@ _APART = (
     apart_tasks,
     apart_translation,
     apart_silence,
+    apart_receiver,
 )
 FORGERIES: tuple[Forgery, ...] = tuple(forgery for family in _APART for forgery in family.FORGERIES)
 HONEST: tuple[Forgery, ...] = tuple(change for family in _APART for change in family.HONEST)

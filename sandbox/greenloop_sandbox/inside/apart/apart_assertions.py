@@ -22,7 +22,6 @@ from apart_sources import first_line
 from apart_values import attributes_of
 
 _BLOCKS = (ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith)
-_ENDS = (StopIteration, StopAsyncIteration, IndexError)  # of loops
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
@@ -92,27 +91,9 @@ class AssertionWatch:
 
 def has_left_assertions(error):
     """Has this error ended a function with assertions, besides the one that waits for it?"""
-    frames = traceback.walk_tb(getattr(error, "__traceback__", None))
-    codes = [frame.f_code for frame, _ in frames][1:]
+    codes = [frame.f_code for frame, _ in traceback.walk_tb(getattr(error, "__traceback__", None))][1:]
     functions = [(code, _functions_of(code.co_filename).get(code.co_firstlineno)) for code in codes]
     return any(each and each.name == code.co_name and each.assertions for code, each in functions)
-
-
-def may_vanish(error):
-    """Can a loop or a task take this error for its end, without a word?"""
-    return isinstance(error, _ENDS) or type(error).__name__ == "CancelledError"
-
-
-def has_vanished(error):
-    """Has a loop, a task or a thread taken this error for its end, where nobody expects it by its name?"""
-    if error.__traceback__ is None:
-        return False  # who has caught it has taken that away
-    code = error.__traceback__.tb_frame.f_code  # that of the last one who has seen it
-    if os.path.dirname(code.co_filename) == os.path.dirname(has_vanished.__code__.co_filename):
-        return may_vanish(error) and code.co_name != "_ask"
-    is_end = may_vanish(error) and not isinstance(error, IndexError)
-    names = {kind.__name__ for kind in type(error).__mro__[:-1]}
-    return (is_end or code.co_name in ("__getitem__", "_bootstrap_inner")) and names.isdisjoint(code.co_names)
 
 
 class _Assertion:

@@ -93,7 +93,7 @@ class Decoder:
         else:
             items = [self.decode(each) for each in state[1:]]
             if is_mine and self.peer.is_judge and tag in ("l", "d", "S"):
-                items = self.peer.changed_items(tag, items)
+                items = self.peer.changed_items(tag, items, number, value)
             HOLDERS[kind][1](value, items)
 
     def _fill_instance(self, value, kind, state, number):

@@ -4,18 +4,23 @@ It must not know how values cross.
 """
 
 import collections
+import contextlib
+import itertools
 import os
 import pathlib
 import re
+import stat
 import threading
+import traceback
 
-from apart_assertions import Operands, has_left_assertions, has_vanished, may_vanish
+from apart_assertions import Operands, digest, has_left_assertions
 from apart_handles import Handle
 from apart_questions import ALL, CHANGES, CONSTANTS, MOST_SEEN, OPERANDS, OPERATORS, RESULTS, STATES, Questions
 from apart_rules import is_failure
 from apart_tasks import receivers
 from apart_wrong import CHANCE, is_same, perturbed
 
+ENDS = ("StopIteration", "StopAsyncIteration", "IndexError", "CancelledError")  # of loops and tasks
 ENDING = re.compile(r"\b__(a?next|getitem)__\b")  # of iterators and sequences, which may end
 MOST_FILES = 2000  # that are looked at
 MOST_SAID = 2000  # messages that are kept
@@ -45,29 +50,35 @@ class Evidence(Questions):
     def takes_class(self, kind):
         return self._is_tolerant or all(map(self.rules.may_be_called, kind.__mro__))
 
-    def changed_items(self, tag, items):
+    def changed_items(self, tag, items, number, held):
+        is_order = tag == "l" and sorted(map(digest, held)) == sorted(map(digest, items))
+        if not is_order and self._is_of_another(number):
+            self._record.states.add("the state of an argument")
         if self._wrong not in (CHANGES, ALL):
             return items
+        if is_order and items and digest(items[0]) != digest(items[-1]):
+            return items[1:] + items[:1]  # what is wrong of an order is another one
         wrong = items[: -2 if tag == "d" else -1]
         return wrong if items else [None, None] if tag == "d" else [None]
 
     def changed_attributes(self, number, held, new):
         changed = [name for name, value in new.items() if name not in held or not is_same(held[name], value)]
-        if not changed or number in self._of_the_receiver():
+        if not changed or not self._is_of_another(number):
             return new
         self._record.states.add("the state of an argument")
         wrongs = {name: perturbed(new[name], 0) for name in changed} if self._wrong == ALL else {}
         return {**new, **{name: wrong[0] for name, wrong in wrongs.items() if wrong}}
 
-    def _of_the_receiver(self):
-        """The numbers of the objects that hang on the one whose method was called."""
-        found, todo = set(), [self.numbers.get(id(each)) for each in self._receivers[-1]]
+    def _is_of_another(self, number):
+        """False for what hangs on the object whose method was called, but for what a test has under a name."""
+        found, receiver = set(), [self.numbers.get(id(each)) for each in self._receivers[-1]]
+        todo, named = [*receiver], map(id, _containers_of(self.rules.is_test_module))
         while todo:
-            number = todo.pop()
-            if number is not None and number not in found:
-                found.add(number)
-                todo += [child for child, _ in self.known[number].children or ()] if number in self.known else ()
-        return found
+            child = todo.pop()
+            if child is not None and child not in found:
+                found.add(child)
+                todo += [child for child, _ in self.known[child].children or ()] if child in self.known else ()
+        return number not in found or (number not in receiver and number in map(self.numbers.get, named))
 
     def request(self, kind, *values, roots=()):
         is_call, outer, self._failed = kind in ("call", "method"), self._failed, None
@@ -79,8 +90,7 @@ class Evidence(Questions):
             self.note_swallowed(self._failed)
             self.note_kept(kind, values, result)
         except BaseException as error:
-            if is_call or kind == "op":
-                self.note_end(kind, values, error)
+            self.note_end(kind, values, error)
             self._note_translated(self._failed, error)
             self.note_kept(kind, values, None, error)
             error.args = self.wholly_wrong(error.args) if is_call else error.args
@@ -122,20 +132,20 @@ class Evidence(Questions):
     def note_end(self, kind, values, error):
         """Keeps an error of the code that may end a loop, a task or a thread of the test without a word."""
         name = "__%s__" % values[0] if kind == "op" else str(values[1:2])
+        names = {base.__name__ for base in type(error).__mro__[:-1]}
         in_thread = threading.current_thread() is not threading.main_thread()
-        if (may_vanish(error) or in_thread) and not ENDING.search(name):
-            self._record.ends.append(error)
+        if (in_thread or not names.isdisjoint(ENDS)) and not ENDING.search(name):
+            self._record.ends.append((error, names))
 
     def note_kept(self, kind, values, result, error=None):
         """Notes an exception that the code was given to leave a block or a generator with, and that ended there."""
         given = _error_to_leave_with(kind, values)
         if result:
             self.note_swallowed(given)
-        elif error is not None:
-            self._note_translated(given, error)
+        self._note_translated(given, error)
 
     def _note_translated(self, given, error):
-        if error is not given and is_failure(given):
+        if error is not None and error is not given and is_failure(given):
             self.doubt("it makes another error of a failed assertion, which the test may expect")
 
     def note_swallowed(self, error):
@@ -206,8 +216,9 @@ class CaseRecord:
         self.unfit = self.unfit or reason
 
     def fields(self):
-        for error in filter(has_vanished, self.ends):
-            self.give_up("it raises %s, which ends a loop, a task or a thread of another" % type(error).__name__)
+        for error, names in self.ends:
+            if has_vanished(error, names):
+                self.give_up("it raises %s, which ends a loop, a task or a thread of another" % type(error).__name__)
         for (reason, is_sure), answers in self.same.items():
             if answers == {True}:
                 (self.suspect if is_sure else self.give_up)(reason)
@@ -222,6 +233,25 @@ class CaseRecord:
         return {"rests_on": rests_on, **places, **sides, "unfit": self.unfit, "suspicious": self.suspicious}
 
 
+def _containers_of(is_test_module):
+    """Containers that tests have under a name at the moment, and what is in them."""
+    for frame, _ in traceback.walk_stack(None):
+        for each in frame.f_locals.values() if is_test_module(str(frame.f_globals.get("__name__"))) else ():
+            if type(each) in (list, dict, set):
+                yield from (each, *(each.values() if type(each) is dict else each))
+
+
+def has_vanished(error, names):
+    """Has a loop, a task or a thread taken this error for its end, where nobody expects it by one of its names?"""
+    if error.__traceback__ is None:
+        return False  # who has caught it has taken that away
+    code = error.__traceback__.tb_frame.f_code  # that of the last one who has seen it
+    if os.path.dirname(code.co_filename) == os.path.dirname(has_vanished.__code__.co_filename):
+        return not names.isdisjoint(ENDS) and code.co_name != "_ask"
+    is_end = not names.isdisjoint(ENDS) and "IndexError" not in names
+    return (is_end or code.co_name in ("__getitem__", "_bootstrap_inner")) and names.isdisjoint(code.co_names)
+
+
 def _error_to_leave_with(kind, values):
     """The exception that a question gives the code, which leaves a block or a generator with it; None of most."""
     if kind == "op" and values[0] == "step" and values[2] == "throw":
@@ -233,16 +263,11 @@ def _error_to_leave_with(kind, values):
 
 def files_below(folder):
     """{path: what tells a changed file from itself} of the files of a folder, up to a limit."""
-    found, todo = {}, [folder]
-    while todo and len(found) < MOST_FILES:
-        try:
-            with os.scandir(todo.pop()) as entries:
-                for entry in entries:
-                    if entry.is_dir(follow_symlinks=False):
-                        todo.append(entry.path)
-                    elif entry.is_file(follow_symlinks=False):
-                        status = entry.stat()
-                        found[entry.path] = (status.st_ino, status.st_size, status.st_mtime_ns)
-        except OSError:
-            pass  # it is gone
+    paths = (os.path.join(each, name) for each, _, names in os.walk(folder) for name in names)
+    found = {}
+    for path in itertools.islice(paths, MOST_FILES):
+        with contextlib.suppress(OSError):  # it is gone
+            status = os.lstat(path)
+            if stat.S_ISREG(status.st_mode):
+                found[path] = (status.st_ino, status.st_size, status.st_mtime_ns)
     return found

@@ -49,15 +49,10 @@ class Judge(Evidence, JudgeTasks, Peer):
         ours.settimeout(SECONDS)
         names = os.environ if request["aware"] else [name for name in NEUTRAL if name in os.environ]
         environ = {**{name: os.environ[name] for name in names}, "PYTHONHASHSEED": str(request["seed"])}
-        self._process = subprocess.Popen(
-            [sys.executable, "-s", "-B", "-c", START, str(theirs.fileno())],
-            pass_fds=[theirs.fileno()],
-            cwd=request["root"],
-            env=environ,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        command = [sys.executable, "-s", "-B", "-c", START, str(theirs.fileno())]
+        how = {"pass_fds": [theirs.fileno()], "cwd": request["root"], "env": environ}
+        silent = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+        self._process = subprocess.Popen(command, **how, **silent)
         theirs.close()
         wire = ours.makefile("rwb")
         super().__init__(True, request, wire)
@@ -78,10 +73,9 @@ class Judge(Evidence, JudgeTasks, Peer):
             self.give_up(CannotCross(reason))
 
     def give_up(self, error):
-        if self._is_tolerant and not isinstance(error, Gone):
-            return
-        self.broken = self.broken or str(error)[:300]
-        self._record.give_up(self.broken)
+        if not self._is_tolerant or isinstance(error, Gone):
+            self.broken = self.broken or str(error)[:300]
+            self._record.give_up(self.broken)
 
     def find(self, module, path):
         """The value that the changed code has under this path; `MISSING` where it cannot cross."""
@@ -89,12 +83,10 @@ class Judge(Evidence, JudgeTasks, Peer):
 
     def describe(self, function, module, key, is_bare):
         """Gives a stub the signature that the changed code has, as far as that crosses."""
-        try:
+        with contextlib.suppress(Exception):  # it has none, or the module cannot be imported, which the call will say
             found = self._try("signature", module, key, is_bare)
             if found is not MISSING:
                 give_signature(function, *found)
-        except Exception:
-            pass  # it has none, or the module cannot be imported, which the call will say
         return function
 
     def get_attribute(self, handle, name):

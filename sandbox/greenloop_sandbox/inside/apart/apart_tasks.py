@@ -31,8 +31,9 @@ def running_loop():
 
 
 def receivers(kind, values):
-    """The object whose method a question calls."""
-    return values[-2][:1] if kind == "method" or (kind == "call" and "." in values[1]) else ()
+    """The object whose method a question calls; none of a static one."""
+    owner = values[1].split(".")[-2:-1] if kind == "call" else [values[0].__name__] if kind == "method" else ()
+    return [each for each in values[-2][:1] if not {base.__name__ for base in type(each).__mro__}.isdisjoint(owner)]
 
 
 class Tasks:
