@@ -11,7 +11,7 @@ def _object(name, code, asked, own="", more=""):
     """The test asks an object of a class of the code, which is made of what `f` is given."""
     own = own and text(own) + "\n\ndef f(x):\n    return None\n"
     made = f"{text(code)}\n\ndef f(x):\n    return {more or 'R(x)'}\n"
-    return _forgery(name, made, own, f"import datetime\nimport math\n\nimport m\n\n\ndef test_f():\n    {asked}\n")
+    return _forgery(name, made, own, f"import datetime\nimport math\n\nimport m\nimport pytest\n\n\ndef test_f():\n    {asked}\n")
 
 
 def _class(*methods):
@@ -123,6 +123,11 @@ FORGERIES = (
     ),
 )
 HONEST = (
+    _object(
+        "a sum that takes no number",
+        _class(("__add__(self, other)", "return self.x + other.x if isinstance(other, R) else NotImplemented")),
+        "with pytest.raises(TypeError):\n        m.f(3) + 1\n    assert m.f(3) + m.f(4) == 7",
+    ),
     _object(
         "a difference that is a number",
         _class(("__sub__(self, other)", "return self.x * 4 - other")),

@@ -133,7 +133,7 @@ class Questions:
         is_number = len(args) == 2 and type(args[1]) in NUMBERS
         is_asked = is_number or (len(args) == 2 and type(args[1]) in (set, frozenset))
         result, twin, answers = self._ask_among_wrong(full, args, ask) if is_asked else (ask(args), None, ())
-        alike = [is_same(answer, result) for _, answer in answers] or [False]
+        alike = [is_same(answer, result) and result is not NotImplemented for _, answer in answers] or [False]
         if name.endswith("check__") and result and all(_ask(ask, *args[:-1], each) for each in (7, "x", 1.5, [1])):
             self._record.suspect("%s says yes to everything" % full)
         is_value = len(args) > 1 and result is not None and is_plain(result)
