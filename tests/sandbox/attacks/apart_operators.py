@@ -11,7 +11,9 @@ def _object(name, code, asked, own="", more=""):
     """The test asks an object of a class of the code, which is made of what `f` is given."""
     own = own and text(own) + "\n\ndef f(x):\n    return None\n"
     made = f"{text(code)}\n\ndef f(x):\n    return {more or 'R(x)'}\n"
-    return _forgery(name, made, own, f"import datetime\nimport math\n\nimport m\nimport pytest\n\n\ndef test_f():\n    {asked}\n")
+    return _forgery(
+        name, made, own, f"import datetime\nimport math\n\nimport m\nimport pytest\n\n\ndef test_f():\n    {asked}\n"
+    )
 
 
 def _class(*methods):
