@@ -248,7 +248,9 @@ def weaker_names(own, new, is_own):
         if now is kind or not isinstance(kind, type):
             continue
         is_one = is_own(now) and any(new.get(each) is now and own[each] is not kind for each in own.keys() - {name})
-        if is_one or not callable(now) or any(now is each for each in (*kind.__mro__, *vars(builtins).values())):
+        is_abstract = not is_own(now) and getattr(now, "__abstractmethods__", ())  # it decides what is an instance
+        is_wider = any(now is each for each in (*kind.__mro__, *vars(builtins).values()))
+        if is_one or is_abstract or is_wider or not callable(now):
             yield name
         if issubclass(kind, enum.Enum) and isinstance(now, enum.EnumMeta):
             before, after = (

@@ -123,6 +123,12 @@ _NAMES = {
         _MONEY + _PRICE.format("Money"),
         _IS_MONEY,
     ),
+    "a class that is an abstract one": (
+        _MONEY + _PRICE.format("float"),
+        "from collections.abc import Hashable as Money\n\n\n" + _PRICE.format("float"),
+        "from fractions import Fraction as Money\n\n\n" + _PRICE.format("Money"),
+        _IS_MONEY,
+    ),
     "two exceptions that are one": (
         _ERRORS.format(_DENIED, "NotFound"),
         _ERRORS.format("Denied = NotFound\n", "NotFound"),
