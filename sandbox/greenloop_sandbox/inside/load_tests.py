@@ -16,12 +16,17 @@ UNITTEST = os.path.dirname(unittest.__file__)
 class LoadTests:
     """The plugin. Cases stand under their class; `load_tests` has those of other classes: examples of docstrings."""
 
+    def __init__(self):
+        self._cases = {}  # of each module, which is asked once
+
     def pytest_pycollect_makeitem(self, collector, name, obj):
         if not isinstance(collector, pytest.Module) or not callable(getattr(collector.obj, "load_tests", None)):
             return None
         if _uses_pytest(collector) or not (name == "load_tests" or _is_test_class(obj)):
             return None
-        cases = [case for case in _cases(collector.obj) if _home(case, collector.obj) == name]
+        if collector.obj not in self._cases:
+            self._cases[collector.obj] = [*_cases(collector.obj)]
+        cases = [case for case in self._cases[collector.obj] if _home(case, collector.obj) == name]
         if cases and name != "load_tests" and all(map(_is_plain, cases)):
             return None  # as pytest makes them
         suite = Suite.from_parent(collector, name=name)
