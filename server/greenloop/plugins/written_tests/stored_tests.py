@@ -37,20 +37,28 @@ KEPT = (Provenance.DESIGNED, Provenance.PROPERTY)  # tests that cannot be read f
 class StoredTests:
     """The stored tests of a function. `path` is the file to edit.
 
-    `generated_tests` are frozen tests that only have a vote, `user_tests` those that the user corrected, added or
-    confirmed; `struck` are the forms of tests that must never come back, each with the line that shows it.
+    `struck` are the forms of tests that must never come back, each with the line that shows it.
     `messages` are sentences for the user. `file_text` is the file's text when it was read (None: no file).
     """
 
     path: Path
     region: Region
     digest: str
-    generated_tests: tuple[EditedTest, ...] = ()
-    user_tests: tuple[EditedTest, ...] = ()
+    tests: tuple[EditedTest, ...] = ()
     struck: Mapping[str, str] = field(default_factory=dict)
     messages: tuple[str, ...] = ()
     file_text: str | None = None
     readable: bool = True
+
+    @property
+    def generated_tests(self) -> tuple[EditedTest, ...]:
+        """Frozen tests that only have a vote."""
+        return tuple(test for test in self.tests if test.check.provenance in KEPT)
+
+    @property
+    def user_tests(self) -> tuple[EditedTest, ...]:
+        """The tests that the user corrected, added or confirmed."""
+        return tuple(test for test in self.tests if test.check.provenance is Provenance.CONFIRMED)
 
     @property
     def confirmed(self) -> tuple[Check, ...]:
@@ -80,30 +88,36 @@ class StoredTests:
         return without_struck(spec, self.region, {*self.struck, *(test.form for test in self.user_tests)})
 
 
-def load(root: Path, region: Region, text: str) -> StoredTests:
-    """Loads the tests of a function; `text` is its source file. Never raises for the contents of the stored files."""
+def load(root: Path, region: Region, text: str, *, as_written: bool = False) -> StoredTests:
+    """Loads the tests of a function; `text` is its source file. Never raises for the contents of the stored files.
+
+    `as_written`: without what the user has changed since the file was written.
+    """
     file = edited_tests.stored_path(root, region.path, region.qualname)
     digest = _digest(text, region)
-    empty = StoredTests(path=file, region=region, digest=digest)
+    stored = StoredTests(path=file, region=region, digest=digest)
     try:
         file_text = edited_tests.read_text(file)
     except OSError as error:
-        return replace(empty, messages=(f"{file} cannot be read ({error.strerror}).",), readable=False)
-    if file_text is None:
-        return empty
+        return replace(stored, messages=(f"{file} cannot be read ({error.strerror}).",), readable=False)
     record = _read_record(file)
+    if file_text is None:
+        # Nothing replaces a file that the user deleted during the run.
+        return replace(stored, readable=record is None or not as_written)
     if record is not None and record.digest != digest:
         moved_to = edited_tests.set_aside(file)
         message = (
             f"The signature or docstring of {region.qualname} has changed; its old tests were moved to {moved_to}."
         )
-        return replace(empty, messages=(message,))
-    stored = replace(empty, file_text=file_text)
+        return replace(stored, messages=(message,))
+    stored = replace(stored, file_text=file_text)
+    if as_written and record is not None:
+        return replace(record.restore(stored), readable=edited_tests.sha(file_text) == record.sha)
     try:
         tests = read(file_text, region)
     except UnreadableTestsError as error:
         message = f"{file} cannot be read: {error}. Correct or delete it; until then the last saved tests are used."
-        return _as_written(replace(stored, messages=(message,), readable=False), record or _Record())
+        return (record or _Record()).restore(replace(stored, messages=(message,), readable=False))
     return _as_edited(stored, tests, record) if record is not None else _without_record(stored, tests)
 
 
@@ -115,21 +129,21 @@ def save(stored: StoredTests, spec: Spec, module: str) -> StoredTests:
     """
     tests = list_tests(spec, stored.region)
     present_forms = {test.form for test in tests}
-    generated_kinds = {
-        test.kind for test in stored.generated_tests if generated_path(stored.region, test.kind) in spec.files
-    }
-    absent = [test for test in stored.generated_tests if test.form not in present_forms]
-    newly_struck = {test.form: test.check.shown for test in absent if test.kind in generated_kinds}
-    unchanged = [test for test in absent if test.kind not in generated_kinds] + [
-        test for test in stored.user_tests if test.form not in present_forms
-    ]
-    all_tests = (*tests, *unchanged)
+    unchanged = []
+    newly_struck = {}
+    for test in (*stored.generated_tests, *stored.user_tests):
+        if test.form in present_forms:
+            continue
+        if test.check.provenance in KEPT and generated_path(stored.region, test.kind) in spec.files:
+            newly_struck[test.form] = test.check.shown
+        else:
+            unchanged.append(test)
     struck = {form: shown for form, shown in {**stored.struck, **newly_struck}.items() if form not in present_forms}
-    updated = replace(_with_tests(stored, all_tests, struck), messages=())
+    updated = replace(stored, tests=(*tests, *unchanged), struck=struck, messages=())
     try:
         # Cases that must hold but were not generated by greenloop.
         others = [case for case in spec.cases if case.id.partition("::")[0] not in spec.files and case.executed]
-        return _write(updated, all_tests, [case.id.replace("\n", " ") for case in others[:SHOWN]], module)
+        return _write(updated, [case.id.replace("\n", " ") for case in others[:SHOWN]], module)
     except OSError as error:
         return replace(updated, messages=(f"The tests could not be saved to {stored.path} ({error.strerror}).",))
 
@@ -139,20 +153,10 @@ def update(root: Path, region: Region, text: str, spec: Spec, module: str) -> tu
 
     It starts from the tests last written: the user's edits in the meantime count from the next run on.
     """
-    path, digest = edited_tests.stored_path(root, region.path, region.qualname), _digest(text, region)
-    record = _read_record(path)
-    if record is None or record.digest != digest:
-        return save(load(root, region, text), spec, module).messages
-    try:
-        file_text = edited_tests.read_text(path)
-    except OSError as error:
-        return (f"{path} cannot be read ({error.strerror}).",)
-    is_unchanged = file_text is not None and edited_tests.sha(file_text) == record.sha
-    stored = StoredTests(path=path, region=region, digest=digest, file_text=file_text, readable=is_unchanged)
-    return save(_as_written(stored, record), spec, module).messages
+    return save(load(root, region, text, as_written=True), spec, module).messages
 
 
-def _write(stored: StoredTests, tests: Sequence[EditedTest], other_tests: Sequence[str], module: str) -> StoredTests:
+def _write(stored: StoredTests, other_tests: Sequence[str], module: str) -> StoredTests:
     current = edited_tests.read_text(stored.path)
     if current != stored.file_text or not stored.readable:
         record = _read_record(stored.path) or _Record(digest=stored.digest)
@@ -161,13 +165,13 @@ def _write(stored: StoredTests, tests: Sequence[EditedTest], other_tests: Sequen
         if current is not None:
             edited_tests.write_atomically(edited_tests.record_path(stored.path), json.dumps(to_json(record)))
         return stored
-    if not tests and current is None:
+    if not stored.tests and current is None:
         return stored
     for folder in (stored.path.parent.parent, stored.path.parent):
         folder.mkdir(mode=0o700, exist_ok=True)
-    text = render(tests, stored.region, module, other_tests)
+    text = render(stored.tests, stored.region, module, other_tests)
     # The record first: tests that it does not list would count as the user's.
-    record = _Record(digest=stored.digest, sha=edited_tests.sha(text), tests=tuple(tests), struck=stored.struck)
+    record = _Record(digest=stored.digest, sha=edited_tests.sha(text), tests=stored.tests, struck=stored.struck)
     edited_tests.write_atomically(edited_tests.record_path(stored.path), json.dumps(to_json(record)))
     edited_tests.write_atomically(stored.path, text)
     edited_tests.prune(stored.path.parent)
@@ -195,38 +199,27 @@ class _Record:
     struck: Mapping[str, str] = field(default_factory=dict)
     pending: tuple[EditedTest, ...] = ()
 
-
-def _as_written(stored: StoredTests, record: _Record) -> StoredTests:
-    return _with_tests(stored, (*record.tests, *record.pending), record.struck)
-
-
-def _with_tests(stored: StoredTests, tests: Sequence[EditedTest], struck: Mapping[str, str]) -> StoredTests:
-    return replace(
-        stored,
-        generated_tests=tuple(test for test in tests if test.check.provenance in KEPT),
-        user_tests=tuple(test for test in tests if test.check.provenance is Provenance.CONFIRMED),
-        struck=struck,
-    )
+    def restore(self, stored: StoredTests) -> StoredTests:
+        """The tests as they were last saved."""
+        return replace(stored, tests=(*self.tests, *self.pending), struck=self.struck)
 
 
 def _as_edited(stored: StoredTests, tests: Sequence[EditedTest], record: _Record) -> StoredTests:
     recorded = {test.form: test for test in record.tests}
     present = {test.form: test for test in tests}
-    generated_tests: list[EditedTest] = []
-    user_tests: dict[str, EditedTest] = {test.form: test for test in record.pending}
+    current = {test.form: test for test in record.pending}
     for form, test in present.items():
         recorded_test = recorded.get(form)
         if recorded_test is None:
-            user_tests[form] = replace(test, kind=CONFIRMED)
+            current[form] = replace(test, kind=CONFIRMED)
         elif test.yours or recorded_test.check.provenance is Provenance.CONFIRMED:
-            user_tests[form] = replace(
-                recorded_test, kind=CONFIRMED, check=replace(recorded_test.check, provenance=Provenance.CONFIRMED)
-            )
-        elif recorded_test.check.provenance in KEPT:
-            generated_tests.append(recorded_test)
+            check = replace(recorded_test.check, provenance=Provenance.CONFIRMED)
+            current[form] = replace(recorded_test, kind=CONFIRMED, check=check)
+        else:
+            current[form] = recorded_test
     removed = {form: test.check.shown for form, test in recorded.items()}
     struck = {form: shown for form, shown in {**record.struck, **removed}.items() if form not in present}
-    return replace(stored, generated_tests=tuple(generated_tests), user_tests=tuple(user_tests.values()), struck=struck)
+    return replace(stored, tests=tuple(current.values()), struck=struck)
 
 
 def _without_record(stored: StoredTests, tests: Sequence[EditedTest]) -> StoredTests:

@@ -312,3 +312,10 @@ def test_what_the_user_strikes_out_meanwhile_stays_struck_out(tmp_path):
     known = load(tmp_path)
     assert list(known.struck.values()) == ['assert rle("") == []']
     assert sources(known.confirmed) == ["assert rle('a')"]
+
+
+def test_a_file_that_is_deleted_during_a_run_stays_deleted(tmp_path):
+    saved(tmp_path).path.unlink()
+    answer = build_test_file(REGION, "m", "confirmed", [check("assert rle('a')", Provenance.CONFIRMED)])
+    assert stored_tests.update(tmp_path, REGION, TEXT, designed() + answer, "m") == ()
+    assert load(tmp_path).file_text is None
