@@ -155,7 +155,7 @@ BREAKS = (
         file="specs/doctest.py",
         old="enumerate(parsed, 1)",
         new="enumerate(parsed[:1], 1)",
-        room="tests/unit/specs",
+        room="tests/unit/plugins/stated_examples",
     ),
     Break(
         promise="a repository chooses no model and no sandbox",
@@ -187,10 +187,10 @@ BREAKS = (
     ),
     Break(
         promise="an assertion in a docstring is a case",
-        file="core/docstrings/assert_lines.py",
+        file="plugins/stated_examples/assert_lines.py",
         old=r"(?=(?:assert\b|with",
         new=r"(?=(?:with",
-        room="tests/unit/specs",
+        room="tests/unit/plugins/stated_examples",
     ),
 )
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from greenloop.plugins.stated_examples import examples
 from greenloop.project import targets
-from greenloop.specs import examples
 from greenloop_sandbox import TestRun
 from greenloop_sandbox.report import cases as report
 

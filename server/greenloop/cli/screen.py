@@ -13,9 +13,9 @@ from typing import Self
 from greenloop.cli import interrupt, render
 from greenloop.cli.render import Screen
 from greenloop.cli.width import break_lines
-from greenloop.core.docstrings.literals import parse_literal_input
 from greenloop.core.events import Event
 from greenloop.core.ports import NoUser, User
+from greenloop.core.python.literals import parse_literal_input
 
 
 class View:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from greenloop.core.docstrings.documentation import read_documentation
+from greenloop.core.documentation import find_prose_reader, read_documentation
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
@@ -27,7 +27,6 @@ from greenloop.localize.unreached.uncollected import refuse_uncollected
 from greenloop.project.sources import import_name_in_tests
 from greenloop.project.syntax import definitions
 from greenloop.specs.doctest import examples
-from greenloop.specs.examples import build_spec, region_statements
 from greenloop_sandbox import Execution, collected_cases
 from greenloop_sandbox.report.cases import collect_errors
 
@@ -36,7 +35,8 @@ async def measure(context: BaselineContext) -> Baseline:
     """Measures the baseline of a function; what it raises: `baseline.measure_baseline`."""
     text = context.snapshot.text(context.target.path) or ""
     region = context.target.region
-    if region.qualname and (clash := region_statements(region, text).contradiction):
+    reader = find_prose_reader()
+    if region.qualname and reader and (clash := reader.contradiction(region, text)):
         raise CannotVerifyError(clash, remedy="Only one of the two can hold; correct the docstring first.")
     documented = _examples_of(context, region, text)
     context.report_status("running its examples and the tests that reach it")
@@ -121,8 +121,10 @@ def _examples_of(context: BaselineContext, region: Region, text: str) -> Spec:
     """The examples in the docstring of a function or class; none for a module, whose functions have their own."""
     if not region.qualname:
         return Spec()
-    module = import_name_in_tests(region.path, context.snapshot.root)
-    return examples(context.target, text) + build_spec(region, text, module)
+    spec = examples(context.target, text)
+    if reader := find_prose_reader():
+        spec += reader.build_spec(region, text, import_name_in_tests(region.path, context.snapshot.root))
+    return spec
 
 
 def _unwritten_members(

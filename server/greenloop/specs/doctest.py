@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from greenloop.core.docstrings.documentation import read_examples
+from greenloop.core.documentation import read_examples
 from greenloop.core.python.ast_source import region_definition
 from greenloop.core.records.spec import Case, Provenance, Region, Spec, Target
 

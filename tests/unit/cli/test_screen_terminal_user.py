@@ -11,7 +11,7 @@ from fake_engine import CASE
 from greenloop.cli.live_table import LiveTable
 from greenloop.cli.main import main
 from greenloop.cli.screen import TerminalUser, View
-from greenloop.core.docstrings.literals import parse_literal_input
+from greenloop.core.python.literals import parse_literal_input
 
 QUESTION = 'Is `rle("") == []` right?'
 OPTIONS = ("Yes", "No", "It is [('', 0)]", "The right value is …", "Skip")

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from greenloop.core.docstrings.sections import dedent_rows, parse_sections, section_kind
+from greenloop.core.documentation import dedent_rows
+from greenloop.plugins.function_calls.sections import parse_sections, section_kind
 
 MAX_ITEMS = 12  # items
 LONGEST = 200  # characters of one item

@@ -10,12 +10,12 @@ import builtins
 import re
 from collections.abc import Awaitable, Callable, Sequence
 
-from greenloop.core.docstrings.sections import Sections, parse_sections
 from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.ports import Tools
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.plugins.function_calls import signature, value_kinds, value_strategies
+from greenloop.plugins.function_calls.sections import Sections, parse_sections
 from greenloop.plugins.function_calls.signature import FunctionHeader
 from greenloop.plugins.function_calls.value_kinds import ValueKind
 from greenloop.plugins.function_calls.value_strategies import ParameterStrategy

@@ -8,13 +8,13 @@ from __future__ import annotations
 import ast
 import re
 
-from greenloop.core.docstrings.literals import parse_expression
 from greenloop.core.ports import Tools
 from greenloop.core.python.names import free_names
 from greenloop.core.records.model import ChatRequest, Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.core.text.tokens import estimate_tokens, truncate
+from greenloop.plugins.function_calls.literals import parse_expression
 from greenloop.plugins.function_calls.signature import FunctionHeader, read_header
 from greenloop.project.templates import few_shot_messages
 from greenloop_lab.specs.kinds import properties

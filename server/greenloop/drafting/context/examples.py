@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
-from greenloop.core.docstrings.documentation import read_documentation
-from greenloop.core.docstrings.statements import read_statements
+from greenloop.core.documentation import find_prose_reader
 from greenloop.core.ports import Tools
 from greenloop.core.records.problem import Excerpt, Problem
-from greenloop.core.records.spec import Provenance, Region
+from greenloop.core.records.spec import Provenance
 from greenloop.project.syntax import definitions
 
 PROMPT = ">>>"
-_CODE = re.compile(r"[#\s]*(?:assert|with)\b")
 _ENDS = {"", '"""', "'''"}
 
 
@@ -26,8 +25,9 @@ async def gather(problem: Problem, tools: Tools) -> Sequence[Excerpt]:
     """One excerpt with the examples of the regions' docstrings and of the doctests in the spec."""
     del tools
     prompted = "\n\n".join(dict.fromkeys(block for path, text in _docstrings(problem) for block in examples(text)))
-    statements = "\n".join(dict.fromkeys(row for region in problem.regions for row in stating_lines(region, problem)))
-    listing = "\n\n".join(filter(None, (prompted, statements)))
+    regions = problem.regions if (reader := find_prose_reader()) else ()
+    stating = [reader.stating_lines(region, problem.files.get(region.path, "")) for region in regions]
+    listing = "\n\n".join(filter(None, (prompted, "\n".join(dict.fromkeys(chain(*stating))))))
     if not listing:
         return ()
     names = ", ".join(f"`{name}`" for name in dict.fromkeys(region.qualname for region in problem.regions))
@@ -50,18 +50,6 @@ def examples(text: str) -> Iterator[str]:
         else:
             yield "\n".join(block)
             block = []
-
-
-def stating_lines(region: Region, problem: Problem) -> Iterator[str]:
-    """The lines of the file that state an example; an example of several lines as code."""
-    text = problem.files.get(region.path, "")
-    documented = read_documentation(text, region.start, region.end)
-    docstring_lines = documented.blocks[0].lines if documented.docstring is not None else ()
-    rows = definitions.split_lines(text)
-    for line, check in read_statements(documented, region.qualname).checks:
-        row = rows[line - 1].strip()
-        row = row if line in docstring_lines else row[max(row.find("#"), 0) :]
-        yield check.body if _CODE.match(row) and "\n" in check.body else row
 
 
 def _docstrings(problem: Problem) -> Iterator[tuple[str, str]]:

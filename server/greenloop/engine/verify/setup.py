@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from greenloop.core.docstrings.documentation import doctests_in
+from greenloop.core.documentation import doctests_in
 from greenloop.core.errors import SandboxBrokenError
 from greenloop.core.records.spec import Provenance
 from greenloop.engine.verify.known_failing import KnownFailing

@@ -11,7 +11,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
 from greenloop import api
-from greenloop.core.docstrings.literals import parse_literal_input
+from greenloop.core.python.literals import parse_literal_input
 from greenloop.core.records.outcome import StopReason, Verified
 from greenloop.lsp.connection.messages import REFINE, AnswerParams, answer_params, command_argument, refine_params
 from greenloop.lsp.parts import Parts

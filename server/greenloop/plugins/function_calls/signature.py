@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from itertools import islice, repeat
 from typing import Any
 
-from greenloop.core.docstrings.call_lines import closing_position
-from greenloop.core.docstrings.documentation import read_examples
-from greenloop.core.docstrings.literals import literal_value, parse_expression
+from greenloop.core.documentation import read_examples
 from greenloop.core.python.ast_source import FUNCTIONS, Function, function_header, region_definition
+from greenloop.core.python.literals import literal_value
 from greenloop.core.records.spec import Region
+from greenloop.plugins.function_calls.brackets import closing_position
+from greenloop.plugins.function_calls.literals import parse_expression
 
 
 @dataclass(frozen=True, kw_only=True)

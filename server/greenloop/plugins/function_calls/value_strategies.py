@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from greenloop.core.docstrings.literals import literal_value
+from greenloop.core.python.literals import literal_value
 from greenloop.plugins.function_calls import signature, value_kinds
 from greenloop.plugins.function_calls.signature import FunctionHeader, Parameter
 from greenloop.plugins.function_calls.value_kinds import ValueKind

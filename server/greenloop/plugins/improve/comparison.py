@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from greenloop.core.docstrings.sections import parse_sections
 from greenloop.core.generated_tests import generated_path
 from greenloop.core.records.problem import Problem
 from greenloop.plugins.function_calls import signature, value_strategies
+from greenloop.plugins.function_calls.sections import parse_sections
 from greenloop.plugins.function_calls.signature import FunctionHeader
 from greenloop.plugins.function_calls.value_strategies import ParameterStrategy
 from greenloop.plugins.improve import workloads

@@ -16,7 +16,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from greenloop.core.docstrings.literals import CONSTRUCTORS
 from greenloop.core.errors import SettingsError
 from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.python.ast_source import UNPARSABLE, parse_module, plain_name, region_definition
@@ -25,6 +24,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.core.requirements import Requirement, Start
 from greenloop.core.text.diff import with_plain_ends
+from greenloop.plugins.function_calls.literals import CONSTRUCTORS
 from greenloop.project import sources
 
 MOST = 300  # recorded calls of one function; the rest are counted

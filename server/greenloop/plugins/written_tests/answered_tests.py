@@ -14,9 +14,9 @@ from copy import deepcopy
 from dataclasses import dataclass
 from math import prod
 
-from greenloop.core.docstrings.call_lines import takes_arguments
-from greenloop.core.docstrings.literals import without_approx
 from greenloop.core.python.ast_source import parse_module
+from greenloop.drafting.candidates.checks.signature import takes_arguments
+from greenloop.plugins.function_calls.literals import without_approx
 from greenloop.plugins.written_tests.stub_view import StubView
 
 LONGEST = 400  # characters of a test

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from greenloop.core import registry
-from greenloop.core.docstrings.documentation import read_documentation
+from greenloop.core.documentation import read_documentation
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.ports import Tools
 from greenloop.core.records.problem import Problem

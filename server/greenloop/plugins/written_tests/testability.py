@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from greenloop.core.docstrings.sections import MOST
+from greenloop.core.documentation import MOST
 
 REMEDY = "State what it returns for which input, or add a `>>>` example with its result."
 _A = r"(?:(?:a|an|the)\s+)?(?:\w+\s+)?"

@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from greenloop.core.compose import compose
-from greenloop.core.docstrings.literals import literal_value, parse_literal_input
 from greenloop.core.election import Election, elect_nearest
 from greenloop.core.fingerprint import fingerprint
 from greenloop.core.generated_tests import (
@@ -25,6 +24,7 @@ from greenloop.core.generated_tests import (
     parse_equation,
 )
 from greenloop.core.ports import User
+from greenloop.core.python.literals import literal_value, parse_literal_input
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import USER_PROVENANCES, Case, Provenance, Spec

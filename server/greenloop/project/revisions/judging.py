@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
-from greenloop.core.docstrings.documentation import examples_in
+from greenloop.core.documentation import examples_in
 from greenloop.core.python.ast_source import UNPARSABLE, parse_module_strictly
 from greenloop.project import sources
 from greenloop.project.environment.faults.tables import KNOWN

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.docstrings.documentation import doctests_in
+from greenloop.core.documentation import doctests_in
 from greenloop.plugins.written_tests.testability import find_untestable_effects, why_unusable
 
 NOTHING = [

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from greenloop.core.compose import region_text
-from greenloop.core.docstrings.documentation import doctests_in
+from greenloop.core.documentation import doctests_in
 from greenloop.core.generated_tests import Equation, parse_equation
 from greenloop.core.python.ast_source import (
     FUNCTIONS,

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from greenloop.core.compose import region_text
-from greenloop.core.docstrings.call_lines import takes_arguments
 from greenloop.core.python.ast_source import (
     DEFINITIONS,
     FUNCTIONS,
@@ -231,3 +230,26 @@ def _accepts(function: Function, call: ast.Call) -> bool:
     """Do the parameters accept the call's arguments? A leading self or cls is passed by Python."""
     first = next((parameter.arg for parameter in (*function.args.posonlyargs, *function.args.args)), "")
     return takes_arguments(function.args, call, is_bound=first in ("self", "cls"))
+
+
+def takes_arguments(parameters: ast.arguments, call: ast.Call, *, is_bound: bool = False) -> bool:
+    """Do the parameters take the call's arguments? True where `*` or `**` leaves it open.
+
+    `is_bound`: the first parameter is not passed.
+    """
+    keywords = {key.arg for key in call.keywords}
+    if None in keywords or any(isinstance(item, ast.Starred) for item in call.args):
+        return True
+    positional = [item.arg for item in (*parameters.posonlyargs, *parameters.args)]
+    passed = positional[is_bound : is_bound + len(call.args)]
+    if len(call.args) > len(passed) and not parameters.vararg:
+        return False
+    allowed = {item.arg for item in (*parameters.args, *parameters.kwonlyargs)} - set(positional[:is_bound])
+    if keywords - allowed and not parameters.kwarg:
+        return False
+    keyword_only = zip(parameters.kwonlyargs, parameters.kw_defaults, strict=True)
+    required = {
+        *positional[is_bound : len(positional) - len(parameters.defaults)],
+        *(item.arg for item, default in keyword_only if default is None),
+    }
+    return required <= keywords | set(passed) and not keywords & set(passed)

@@ -11,7 +11,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Sequence
 
-from greenloop.core.docstrings.documentation import read_examples
+from greenloop.core.documentation import read_examples
 from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.ports import Tools
 from greenloop.core.python.ast_source import parse_module

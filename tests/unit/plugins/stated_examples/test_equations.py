@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.docstrings.equations import DocumentedFunction, find_equations
+from greenloop.plugins.stated_examples.equations import DocumentedFunction, find_equations
 
 F = DocumentedFunction(name="f", exceptions=frozenset({"EmptyInput"}))
 

@@ -11,12 +11,17 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from greenloop.core.docstrings import literals
-from greenloop.core.docstrings.assert_lines import find_asserts, find_comparisons
-from greenloop.core.docstrings.call_lines import DocumentedFunction, Requirement, find_plain_call, is_call_allowed
-from greenloop.core.docstrings.documentation import Documentation, read_examples
-from greenloop.core.docstrings.equations import find_equations
-from greenloop.core.docstrings.sections import MOST, parse_sections
+from greenloop.core.documentation import MOST, Documentation, read_examples
+from greenloop.plugins.function_calls import literals
+from greenloop.plugins.function_calls.sections import parse_sections
+from greenloop.plugins.stated_examples.assert_lines import find_asserts, find_comparisons
+from greenloop.plugins.stated_examples.call_lines import (
+    DocumentedFunction,
+    Requirement,
+    find_plain_call,
+    is_call_allowed,
+)
+from greenloop.plugins.stated_examples.equations import find_equations
 
 CHECKS = 100  # maximum from one docstring
 _LAZY = re.compile(r"\b(?:generators?|lazily|iterator)\b|->\s*(?:\w+\s*\.\s*)*(?:Async)?(?:Iterator|Generator)\b")

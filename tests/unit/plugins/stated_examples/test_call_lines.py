@@ -2,7 +2,7 @@
 
 import ast
 
-from greenloop.core.docstrings.call_lines import make_requirement
+from greenloop.plugins.stated_examples.call_lines import make_requirement
 
 
 def test_a_call_and_its_value_become_an_assertion():

@@ -12,19 +12,15 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
-from greenloop.core.docstrings import literals
-from greenloop.core.docstrings.call_lines import (
-    CLOSED,
-    LONGEST,
-    OPEN,
+from greenloop.plugins.function_calls import literals
+from greenloop.plugins.function_calls.brackets import CLOSED, LONGEST, OPEN, closing_position, string_end
+from greenloop.plugins.stated_examples.call_lines import (
     DocumentedFunction,
     Requirement,
-    closing_position,
     find_names,
     is_literal,
     make_requirement,
     primary_end,
-    string_end,
 )
 
 NEAR = 40  # rows above a row that are searched for its heading

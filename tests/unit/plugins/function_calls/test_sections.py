@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.docstrings.sections import MOST, Entry, parse_sections
+from greenloop.core.documentation import MOST
+from greenloop.plugins.function_calls.sections import Entry, parse_sections
 
 NUMPY = """Weighted mean.
 

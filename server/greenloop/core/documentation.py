@@ -1,6 +1,9 @@
 """Reads header, docstring and comments of a function, each row with its line in the file.
 
 Reads tokens, so that a broken body or a broken rest of the file does not hide the docstring.
+A plugin finds the examples that the text states in other ways than by `>>>`: an entry point of the group
+`greenloop.stated_examples` names a module with `build_spec(region, text, module)`, `contradiction(region, text)` and
+`stating_lines(region, text)`.
 """
 
 from __future__ import annotations
@@ -12,12 +15,14 @@ import re
 import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from greenloop.core.docstrings.sections import dedent_rows
+from greenloop.core import entry_points
 from greenloop.core.python.ast_source import find_definitions, statements_of
 from greenloop.core.python.stubs import is_unwritten
 from greenloop.core.text.diff import with_plain_ends
 
+MOST = 100_000  # characters of a docstring that are read
 NEAR = 20  # lines searched for a row of a docstring
 _SKIPPED = frozenset({tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.COMMENT})
 _MARK = re.compile(r"[ \t]*#+:?[ ]?")
@@ -45,6 +50,11 @@ class Documentation:
     written: bool = True
 
 
+def find_prose_reader() -> Any:
+    """The plugin that finds examples in prose, None where it is not installed."""
+    return next(iter(entry_points.load_all(entry_points.STATED_EXAMPLES)), None)
+
+
 def read_documentation(text: str, start: int, end: int) -> Documentation:
     """The documentation at the lines `start`..`end` of a file (decorators included) and directly above them."""
     rows = with_plain_ends(text).split("\n")
@@ -62,6 +72,14 @@ def read_documentation(text: str, start: int, end: int) -> Documentation:
             rows, start, end, skipped_lines=range(start + first - 1, start + last) if first else range(0)
         )
     return Documentation(header=header, docstring=docstring, blocks=tuple(blocks), written=not is_stub)
+
+
+def dedent_rows(docstring: str) -> list[str]:
+    """The rows of a docstring without their common indentation, as `inspect.cleandoc`, but without dropping rows."""
+    rows = with_plain_ends(docstring[:MOST]).expandtabs().split("\n")
+    margins = [len(row) - len(row.lstrip()) for row in rows[1:] if row.strip()]
+    margin = min(margins, default=0)
+    return [rows[0].strip(), *(row[margin:].rstrip() for row in rows[1:])]
 
 
 def read_examples(docstring: str) -> list[doctest.Example] | None:

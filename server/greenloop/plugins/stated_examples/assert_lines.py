@@ -13,14 +13,14 @@ from collections.abc import Iterator, Sequence
 from textwrap import dedent
 
 from greenloop.core import generated_tests
-from greenloop.core.docstrings import literals
-from greenloop.core.docstrings.call_lines import (
+from greenloop.core.python.ast_source import parse_module
+from greenloop.plugins.function_calls import literals
+from greenloop.plugins.stated_examples.call_lines import (
     DocumentedFunction,
     Requirement,
     find_plain_call,
 )
-from greenloop.core.docstrings.equations import is_governed
-from greenloop.core.python.ast_source import parse_module
+from greenloop.plugins.stated_examples.equations import is_governed
 
 ROWS = 8  # maximum of one statement
 BLOCK = 30  # rows above a statement that may belong to it

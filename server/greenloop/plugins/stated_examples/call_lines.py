@@ -7,14 +7,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from greenloop.core.docstrings import literals
 from greenloop.core.python.ast_source import UNPARSABLE
+from greenloop.drafting.candidates.checks.signature import takes_arguments
+from greenloop.plugins.function_calls import literals
+from greenloop.plugins.function_calls.brackets import closing_position
 
 CALLS = 200  # mentions of the function that are read
-LONGEST = 2_000  # characters of one call or value
-OPEN, CLOSED = "([{", ")]}"
 _ATTRIBUTE = re.compile(r"\.[A-Za-z_]\w*(?=[.(\[])")
-_QUOTED = re.compile(r"'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,27 +64,6 @@ def primary_end(text: str, end: int) -> int:
             return end
 
 
-def closing_position(text: str, start: int) -> int | None:
-    """The position after the bracket that closes the one at `start`."""
-    depth, position = 0, start
-    while position < min(len(text), start + LONGEST):
-        character = text[position]
-        if character in "\"'":
-            position = string_end(text, position)
-            continue
-        depth += (character in OPEN) - (character in CLOSED)
-        position += 1
-        if not depth:
-            return position
-    return None
-
-
-def string_end(text: str, start: int) -> int:
-    """The position after the string that begins at `start`; after its quote where it is not closed in its row."""
-    match = _QUOTED.match(text, start)
-    return match.end() if match else start + 1
-
-
 def is_literal(node: ast.Call, subject: DocumentedFunction) -> bool:
     """Are all arguments literals, or calls of the function with literals?"""
     parts = (*node.args, *(key.value for key in node.keywords))
@@ -101,29 +79,6 @@ def is_call_allowed(header: str, call: ast.Call) -> bool:
     """Does the header allow this call? True where the header cannot be parsed or does not decide it."""
     parameters = header_parameters(header)
     return parameters is None or not isinstance(call.func, ast.Name) or takes_arguments(parameters, call)
-
-
-def takes_arguments(parameters: ast.arguments, call: ast.Call, *, is_bound: bool = False) -> bool:
-    """Do the parameters take the call's arguments? True where `*` or `**` leaves it open.
-
-    `is_bound`: the first parameter is not passed.
-    """
-    keywords = {key.arg for key in call.keywords}
-    if None in keywords or any(isinstance(item, ast.Starred) for item in call.args):
-        return True
-    positional = [item.arg for item in (*parameters.posonlyargs, *parameters.args)]
-    passed = positional[is_bound : is_bound + len(call.args)]
-    if len(call.args) > len(passed) and not parameters.vararg:
-        return False
-    allowed = {item.arg for item in (*parameters.args, *parameters.kwonlyargs)} - set(positional[:is_bound])
-    if keywords - allowed and not parameters.kwarg:
-        return False
-    keyword_only = zip(parameters.kwonlyargs, parameters.kw_defaults, strict=True)
-    required = {
-        *positional[is_bound : len(positional) - len(parameters.defaults)],
-        *(item.arg for item, default in keyword_only if default is None),
-    }
-    return required <= keywords | set(passed) and not keywords & set(passed)
 
 
 def header_parameters(header: str) -> ast.arguments | None:

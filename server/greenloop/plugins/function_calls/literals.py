@@ -10,9 +10,9 @@ import ast
 import builtins
 from collections.abc import Collection, Iterator
 from decimal import Decimal, InvalidOperation
-from typing import Any
 
 from greenloop.core.python.ast_source import UNPARSABLE
+from greenloop.core.python.literals import literal_value
 
 MOST = 5_000  # characters of an expression that is read
 
@@ -40,9 +40,6 @@ _SIGNS = (ast.UAdd, ast.USub)
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv)
 _DIGITS = 4  # of base and exponent; such a power is computed quickly
 _CLOSE = 1e-9
-LONGEST_INPUT = 2_000  # characters of a value that the user types
-# Expressions that mean something else, or nothing, inside a test.
-_LIVE = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
 EXCEPTIONS = frozenset(
     name for name, made in vars(builtins).items() if isinstance(made, type) and issubclass(made, BaseException)
 )
@@ -56,14 +53,6 @@ def parse_expression(text: str) -> ast.expr | None:
         return ast.parse(text.strip(), mode="eval").body
     except UNPARSABLE:
         return None
-
-
-def literal_value(source: str | ast.expr) -> tuple[Any, ...]:
-    """The value of a literal, in a tuple; an empty tuple where it is not a literal."""
-    try:
-        return (ast.literal_eval(source.strip() if isinstance(source, str) else source),)
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-        return ()
 
 
 def is_value(node: ast.AST) -> bool:
@@ -133,26 +122,6 @@ def unknown_names(node: ast.AST, known_names: Collection[str]) -> set[str]:
     return {
         name for name in used - bound - set(known_names) - _MODULES - CONSTRUCTORS.keys() if not hasattr(builtins, name)
     }
-
-
-def parse_literal_input(text: str) -> str:
-    """The value that the user types as one line of source; it is never evaluated.
-
-    Raises `ValueError` with one sentence where it is not an expression.
-    """
-    text = text.strip()
-    if not text:
-        raise ValueError("A value is needed, such as 3, 'a' or [1, 2].")
-    if len(text) > LONGEST_INPUT:
-        raise ValueError(f"That value is longer than {LONGEST_INPUT} characters; give a shorter one.")
-    try:
-        tree = ast.parse(text, mode="eval")
-        if not any(isinstance(node, _LIVE) for node in ast.walk(tree)):
-            return ast.unparse(tree)
-    except UNPARSABLE:
-        pass
-    shown = text if len(text) <= 60 else text[:59] + "…"
-    raise ValueError(f"{shown!r} is not a Python value; write it as in a test, such as 3, 'a' or [1, 2].")
 
 
 # -- comparing ----------------------------------------------------------------------------------------------------

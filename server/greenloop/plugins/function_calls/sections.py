@@ -10,10 +10,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from greenloop.core.docstrings.literals import parse_expression
-from greenloop.core.text.diff import with_plain_ends
-
-MOST = 100_000
+from greenloop.core.documentation import dedent_rows
+from greenloop.plugins.function_calls.literals import parse_expression
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,14 +95,6 @@ def parse_sections(docstring: str) -> Sections:
         raises=tuple(found["raises"]),
         yields=bool(found["yields"]),
     )
-
-
-def dedent_rows(docstring: str) -> list[str]:
-    """The rows of a docstring without their common indentation, as `inspect.cleandoc`, but without dropping rows."""
-    rows = with_plain_ends(docstring[:MOST]).expandtabs().split("\n")
-    margins = [len(row) - len(row.lstrip()) for row in rows[1:] if row.strip()]
-    margin = min(margins, default=0)
-    return [rows[0].strip(), *(row[margin:].rstrip() for row in rows[1:])]
 
 
 def section_kind(heading: str) -> str:

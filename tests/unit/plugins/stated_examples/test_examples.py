@@ -7,8 +7,8 @@ from textwrap import indent
 import pytest
 
 from greenloop.core.records.spec import Provenance, Region
+from greenloop.plugins.stated_examples import examples
 from greenloop.project import targets
-from greenloop.specs import examples
 
 
 def region(text: str, name: str = "f") -> Region:

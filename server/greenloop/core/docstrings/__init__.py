@@ -1,1 +1,0 @@
-"""Docstrings: sections, examples in prose, statements and ambiguities."""

@@ -1,0 +1,1 @@
+"""Examples in the prose of docstrings and comments."""
