@@ -166,7 +166,7 @@ BREAKS = (
     ),
     Break(
         promise="a passing error of a provider is retried",
-        file="models/chat/waits.py",
+        file="plugins/remote_models/waits.py",
         old="if self.failures >= self.retries:",
         new="if self.failures >= 0:",
         room="tests/unit/models",

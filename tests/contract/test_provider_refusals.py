@@ -11,7 +11,7 @@ import pytest
 from greenloop.core.errors import ModelError
 from greenloop.core.ports import calls_tools
 from greenloop.core.records.model import Message, ToolCall
-from greenloop.models.chat import through_litellm
+from greenloop.plugins.remote_models import through_litellm
 from providers import _server, anthropic, openai
 from providers._server import KEY, Answer, Refusal
 from providers.talk import ASK, CALL, PROVIDERS, TEXT, THINKING, Provider, Talk, answered, results

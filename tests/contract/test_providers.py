@@ -10,7 +10,7 @@ import pytest
 
 from greenloop.core.errors import ContextTooLongError, ModelError
 from greenloop.core.records.model import Message
-from greenloop.models.chat import through_litellm
+from greenloop.plugins.remote_models import through_litellm
 from providers import _server, openai
 from providers._server import KEY, PROMPT, THOUGHT, WRITTEN, Answer, Refusal
 from providers.talk import CALL, PROVIDERS, TEXT, THINKING, Talk, answered, results

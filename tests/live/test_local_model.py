@@ -14,10 +14,10 @@ import pytest
 
 from greenloop.core.errors import ContextTooLongError
 from greenloop.core.records.model import ChatRequest, InfillRequest, Message
-from greenloop.models.providers import remote
 from greenloop.plugins.embedded import lock, server
 from greenloop.plugins.embedded.providers import local
 from greenloop.plugins.embedded.settings import EmbeddedSettings
+from greenloop.plugins.remote_models.providers import remote
 from greenloop.project.settings import ApiSettings, Settings
 
 pytestmark = [pytest.mark.needs("model"), pytest.mark.timeout(300)]

@@ -32,7 +32,7 @@ PROTOCOL = (
 )
 # What an outer package may be imported by: a module, or everything below a package.
 IMPORTERS = {
-    "litellm": ("greenloop.models.chat.through_litellm",),
+    "litellm": ("greenloop.plugins.remote_models.through_litellm",),
     "docker": ("greenloop_sandbox.backends.docker",),
     "pygls": PROTOCOL,
     "lsprotocol": PROTOCOL,

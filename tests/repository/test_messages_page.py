@@ -18,7 +18,8 @@ LEAST = {
     "engine": 80,
     "project": 150,
     "greenloop_sandbox": 100,
-    "models": 60,
+    "models": 20,
+    "plugins": 800,
     "vscode-client": 80,
 }
 

@@ -13,10 +13,10 @@ from greenloop.core import registry
 from greenloop.core.errors import ModelError, UsageError
 from greenloop.core.ports import Model
 from greenloop.core.text.redact import clean_for_display
-from greenloop.models import default_model, known_models, roles
+from greenloop.models import default_model, roles
 from greenloop.models.default_model import available_keys
 from greenloop.models.local_models import find_local_models, require_local_models
-from greenloop.models.provider_errors import TOO_LONG
+from greenloop.models.remote_models import find_remote_models
 from greenloop.models.roles import Models, open_model
 from greenloop.project.settings import EDITOR, Settings
 from greenloop.project.settings import models as named_models
@@ -43,8 +43,9 @@ async def check_models(settings: Settings) -> None:
 
 def require_keys(settings: Settings) -> None:
     """Raises `ModelError` for a known provider whose key is missing; other names are checked when a run begins."""
+    remote = find_remote_models()
     for name in sorted(named_models(settings) - {EDITOR}):
-        if known_models.find_provider(name):
+        if remote and remote.find_provider(name):
             roles.check_model(name, settings, needs_key=True)
 
 
@@ -104,8 +105,3 @@ def recording_opener(path: Path, settings: Settings, target: str) -> Callable[[s
             f"{path} cannot be made: {error.strerror}.", remedy="Name a new file: --record FILE."
         ) from error
     return lambda name, chosen: replay.record_model(open_model(name, chosen), path)
-
-
-def is_about_length(sentence: str) -> bool:
-    """Does a provider's sentence say that a prompt is too long for its model?"""
-    return TOO_LONG.search(sentence) is not None

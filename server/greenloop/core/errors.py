@@ -16,6 +16,8 @@ A failing test, an unparsable answer or a timeout is data (`core.records`), neve
 
 from __future__ import annotations
 
+import re
+
 from greenloop_sandbox import CannotVerifyError as CannotVerifyError  # noqa: PLC0414
 from greenloop_sandbox import GreenloopError as GreenloopError  # noqa: PLC0414
 from greenloop_sandbox import SandboxBrokenError as SandboxBrokenError  # noqa: PLC0414
@@ -49,6 +51,13 @@ class ModelError(GreenloopError):
 
 class ContextTooLongError(ModelError):
     pass
+
+
+# How providers and editors say that a prompt is too long for their model.
+TOO_LONG = re.compile(
+    r"context[ _](length|size|window)|maximum context|prompt is too long|too many (input )?tokens|input token count",
+    re.IGNORECASE,
+)
 
 
 class WorkspaceError(GreenloopError):

@@ -9,8 +9,8 @@ import re
 from urllib.parse import urlsplit
 
 from greenloop.core.records.model import NO_MODEL, ModelKind
-from greenloop.models.known_models import is_hosted
 from greenloop.models.local_models import is_local
+from greenloop.models.remote_models import find_remote_models
 from greenloop.project.settings import EDITOR, Settings
 
 CAPABLE_FROM = 14.0  # billions of parameters
@@ -33,7 +33,7 @@ def kind_of(name: str, settings: Settings) -> ModelKind:
         return ModelKind.CAPABLE
     if size := parameters_of(name):
         return ModelKind.CAPABLE if size >= CAPABLE_FROM else ModelKind.SMALL
-    if is_hosted(name):
+    if (remote := find_remote_models()) and remote.is_hosted(name):
         return ModelKind.CAPABLE
     runs_here = name.startswith(_OLLAMA) or _LOCAL.match(urlsplit(settings.api.base).hostname or "")
     return ModelKind.SMALL if runs_here else ModelKind.CAPABLE

@@ -12,16 +12,15 @@ from greenloop.core.errors import ModelError
 from greenloop.core.ports import KeyStore, Model
 from greenloop.core.records.attempt import Attempt, Move
 from greenloop.core.records.model import NO_MODEL, ChatRequest, Role
-from greenloop.models import checks
 from greenloop.models.default_model import choose
 from greenloop.models.local_models import LOCAL, is_local, require_local_models
+from greenloop.models.remote_models import REMOTE, require_remote_models
 from greenloop.project.settings import EDITOR, Settings, get
 from greenloop.project.settings import models as named_models
 
 STEP = 0.4  # by which `rising` increases the temperature
 HOTTEST = 1.0
 FIRST = 0.8  # initial temperature of `decay`
-REMOTE = "remote"  # the provider of all models that no other provider knows
 WRITERS = (Role.DRAFTER, Role.REFINER)
 # Moves with whole answers; infills are too small to count.
 WHOLE = (Move.DRAFT, Move.REFINE, Move.RESTART, Move.MERGE, Move.TURN)
@@ -64,7 +63,7 @@ def check_model(name: str, settings: Settings, *, needs_key: bool) -> None:
     elif is_local(name):
         require_local_models().check(name)
     elif _provider(name) == REMOTE:
-        checks.check(name, settings, needs_key=needs_key)
+        require_remote_models().check(name, settings, needs_key=needs_key)
 
 
 def open_model(name: str, settings: Settings, keys: KeyStore | None = None) -> Model:
@@ -75,8 +74,11 @@ def open_model(name: str, settings: Settings, keys: KeyStore | None = None) -> M
     if name == EDITOR:
         check_model(name, settings, needs_key=True)
     provider = _provider(name)
-    module = registry.load_part("models", provider)
-    model: Model = module.create(name, settings, *([keys] if provider == REMOTE else []))
+    model: Model
+    if provider == REMOTE:
+        model = require_remote_models().create(name, settings, keys)
+    else:
+        model = registry.load_part("models", provider).create(name, settings)
     return model
 
 

@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass, replace
 
 from greenloop.core.records.model import ChatRequest, Message, ToolSpec
-from greenloop.models.providers import remote
+from greenloop.plugins.remote_models.model import Remote
 from greenloop.project.settings import ApiSettings, Settings
 from providers import _server, anthropic, compatible, gemini, ollama, openai, responses
 
@@ -82,7 +82,7 @@ class Talk:
         self.refuses = provider.refuses
         api = ApiSettings(base=stand_in.base + provider.path, key="STAND_IN_KEY", effort=effort)
         name = provider.name or stand_in.model
-        self.model = remote.Remote(name, Settings(api=api), sleep=self.sleeps, rng=random.Random(1))
+        self.model = Remote(name, Settings(api=api), sleep=self.sleeps, rng=random.Random(1))
 
     async def ask(self, *more, **fields):
         self.pieces.clear()

@@ -27,7 +27,7 @@ def test_a_variant_of_greenloops_own_cannot_be_replaced(install):
 
 def test_for_a_variant_of_its_own_greenloop_reads_no_other_packages(install):
     assert registry.load_part("search", "ladder")
-    assert registry.has_part("models", "remote")
+    assert registry.has_part("models", "scripted")
     assert entry_points._others.cache_info().misses == 0
 
 

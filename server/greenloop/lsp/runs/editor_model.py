@@ -17,9 +17,8 @@ from typing import Any
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 
-from greenloop import api
 from greenloop.api.settings import EDITOR, Settings
-from greenloop.core.errors import ContextTooLongError, ModelError
+from greenloop.core.errors import TOO_LONG, ContextTooLongError, ModelError
 from greenloop.core.records.model import ChatRequest, Message, Reply, ToolCall, Usage
 from greenloop.core.text.redact import clean_for_display
 from greenloop.core.text.tokens import count_message, estimate_messages, estimate_tokens
@@ -189,7 +188,7 @@ def _problem(error: JsonRpcException) -> ModelError:
         return ModelError("The editor cancelled the request to its language model.", remedy=REMEDY)
     sentence = _sentence(error.message) or "The editor's language model could not be used"
     sentence = sentence if sentence.endswith((".", "!", "?", "…")) else f"{sentence}."
-    if api.models.is_about_length(sentence):
+    if TOO_LONG.search(sentence):
         return ContextTooLongError(sentence, remedy=f"Lower `prompt.tokens`. {REMEDY}")
     return ModelError(sentence, remedy=REMEDY)
 

@@ -1,0 +1,1 @@
+"""The provider of all models that no other provider knows."""
