@@ -1,14 +1,11 @@
-"""A failed attempt, and a critic whose answers are made up."""
+"""A problem and its failed attempts, which a critic reads."""
 
 from __future__ import annotations
 
-import random
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
-from greenloop.core.ports import NoUser, Tools
 from greenloop.core.records.attempt import Attempt, Candidate
-from greenloop.core.records.model import ChatRequest, Reply, Usage
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
@@ -16,15 +13,11 @@ from greenloop_sandbox import CaseResult, Failure, Frame
 
 MODULE = "def f(n):\n    return n\n"
 
-
 TESTS = "from m import f\n\n\ndef test_one():\n    assert f(1) == 2\n\n\ndef test_two():\n    assert f(2) == 2\n"
-
 
 REGION = Region(path="m.py", qualname="f", start=1, end=2)
 
-
 TEXTS = {"m.py": MODULE, "test_m.py": TESTS}
-
 
 PROBLEM = Problem(
     root=Path("/w"),
@@ -41,7 +34,6 @@ PROBLEM = Problem(
     instruction="Return twice the number.",
 )
 
-
 FAILURE = Failure(
     type="AssertionError",
     message="assert 1 == 2",
@@ -51,34 +43,7 @@ FAILURE = Failure(
     observed="1",
 )
 
-
-COST = Usage(prompt_tokens=70, completion_tokens=30, cost=0.01)
-
-
 FAILING = "assert f(1) == 2  # output: 1"
-
-
-@dataclass
-class Critic:
-    """Answers in order and keeps what it was asked."""
-
-    answers: list[str | Exception]
-    asked: list[ChatRequest] = field(default_factory=list)
-
-    async def __call__(self, completion: ChatRequest) -> Reply:
-        self.asked.append(completion)
-        answer = self.answers.pop(0)
-        if isinstance(answer, Exception):
-            raise answer
-        return Reply(text=answer, usage=COST, model="critic")
-
-    @property
-    def prompt(self) -> str:
-        return "\n".join(message.content for message in self.asked[-1].messages)
-
-
-def tools(critic: Critic) -> Tools:
-    return Tools(ask=critic, run=None, session=None, user=NoUser(), rng=random.Random(0))
 
 
 def attempt(number: int = 1, *, code: str = "    return n + 0\n", score: float = 0.5, **more) -> Attempt:

@@ -1,31 +1,16 @@
-"""A critic with answers in order, and a tried candidate of `double` to be reviewed."""
+"""A tried candidate of `double`, and what a part says about it after asking a critic."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
+from critic import Critic
 from double_problem import HALF, PROBLEM, STUB, judge_files, make_answer
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.model import ChatRequest, Reply, Usage
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates.answers import parse_answer
 from greenloop.engine.loop.candidate_runs import with_verdict
-from spec_problem import make_tools
-
-
-@dataclass
-class Critic:
-    answers: list[str]
-    asked: list[ChatRequest] = field(default_factory=list)
-
-    async def __call__(self, completion: ChatRequest) -> Reply:
-        self.asked.append(completion)
-        return Reply(text=self.answers.pop(0), usage=Usage(prompt_tokens=7), model="critic")
-
-    @property
-    def prompt(self) -> str:
-        return "\n".join(message.content for message in self.asked[-1].messages)
 
 
 def make_problem(text: str = STUB, **more) -> Problem:
@@ -45,4 +30,4 @@ BASELINE = Attempt(number=0, verdict=Verdict(status=Status.FAILED))
 
 
 async def described(part, problem: Problem, critic: Critic, *attempts: Attempt):
-    return await part.describe(problem, [BASELINE, *attempts], replace(make_tools(), ask=critic))
+    return await part.describe(problem, [BASELINE, *attempts], critic.tools)

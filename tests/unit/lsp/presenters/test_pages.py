@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from critic_answers import BASELINE, attempt
+from double_attempts import BASELINE, attempt
 from double_problem import WRONG
 from editor_runs import a_run
 from greenloop.core.records.attempt import FeedbackNote

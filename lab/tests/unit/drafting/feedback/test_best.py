@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from critique import BASELINE, COST, FAILING, PROBLEM, attempt
+from critic import COST
+from critique import BASELINE, FAILING, PROBLEM, attempt
 from greenloop.core.budget import Ledger
 from greenloop.core.events import Started
 from greenloop.core.records.attempt import FeedbackNote

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from critic import Critic
 from double_problem import HALF
 from greenloop.drafting.feedback import raw
 from greenloop.drafting.prompt import assemble
 from greenloop.drafting.search import chain
 from greenloop_lab.drafting.feedback import code_review
-from requirement_checks import BASELINE, Critic, described, make_problem, tried
+from requirement_checks import BASELINE, described, make_problem, tried
 from simulated_run import SimulatedRun
 
 # -- a review ---------------------------------------------------------------------------------------------------------
@@ -19,9 +20,9 @@ REVIEW = "change_type: modify\nlocation: line 3\nsolution: Return twice the numb
 
 async def test_a_review_has_the_type_of_the_change_its_place_and_the_solution():
     problem = make_problem(instruction="A comment asks: use a multiplication")
-    critic = Critic([REVIEW])
+    critic = Critic(REVIEW)
     note = await described(code_review, problem, critic, tried(problem))
-    assert "A comment asks: use a multiplication" in critic.prompt
+    assert "A comment asks: use a multiplication" in critic.texts[-1]
     assert note.text.endswith("Change type: modify\nLocation: line 3\nSolution: Return twice the number.")
     assert {name: note.fields[name] for name in code_review.FIELDS} == {
         "change_type": "modify",
@@ -54,8 +55,8 @@ def test_a_review_is_read_in_whatever_dress(said, kind):
 )
 async def test_a_review_that_lacks_a_field_is_refused_and_the_runners_words_are_told(said):
     problem = make_problem()
-    note = await described(code_review, problem, Critic([said]), tried(problem))
-    assert note.text == (await described(raw, problem, Critic([]), tried(problem))).text
+    note = await described(code_review, problem, Critic(said), tried(problem))
+    assert note.text == (await described(raw, problem, Critic(), tried(problem))).text
     assert note.fields == {"unparsable": " ".join(said.split())}
 
 

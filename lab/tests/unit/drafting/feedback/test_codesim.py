@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from critic import Critic
 from double_problem import PROBLEM, RIGHT, WRONG
 from greenloop.core.records.model import Role
 from greenloop_lab.drafting.feedback import codesim
-from planner_answers import PLAN, Planner, attempts_with, plan_with
+from planner_answers import PLAN, attempts_with, plan_with
 
 
 async def test_a_plan_that_is_judged_wrong_is_made_once_more():
@@ -43,14 +44,14 @@ async def test_each_stage_can_be_left_out():
     note, planner = await plan_with(codesim, PLAN, skip=("simulation",))
     assert note.fields == {"plans": (PLAN,), "artefacts": {"plan": PLAN}}
     assert len(planner.asked) == 1
-    silent = Planner(skip=("debugging",))
+    silent = Critic(skip=("debugging",))
     assert (await codesim.describe(PROBLEM, attempts_with(note, WRONG[0]), silent.tools)).text == ""
     assert silent.asked == []
 
 
 async def test_a_failure_is_followed_through_plan_and_code():
     note, _planner = await plan_with(codesim, PLAN, "verdict: right")
-    critic = Planner("The code adds one where the plan doubles.")
+    critic = Critic("The code adds one where the plan doubles.")
     debugged = await codesim.describe(PROBLEM, attempts_with(note, WRONG[0]), critic.tools)
     assert debugged.text == "Followed by hand: The code adds one where the plan doubles."
     assert debugged.fields == {"explanation": "The code adds one where the plan doubles."}
@@ -60,8 +61,8 @@ async def test_a_failure_is_followed_through_plan_and_code():
 
 async def test_a_pass_and_an_empty_answer_give_no_text():
     note, _planner = await plan_with(codesim, PLAN, "verdict: right")
-    assert (await codesim.describe(PROBLEM, attempts_with(note, RIGHT), Planner().tools)).text == ""
-    assert (await codesim.describe(PROBLEM, attempts_with(note, WRONG[0]), Planner("").tools)).fields == {}
+    assert (await codesim.describe(PROBLEM, attempts_with(note, RIGHT), Critic().tools)).text == ""
+    assert (await codesim.describe(PROBLEM, attempts_with(note, WRONG[0]), Critic("").tools)).fields == {}
 
 
 @pytest.mark.parametrize(

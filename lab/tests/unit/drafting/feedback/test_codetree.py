@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from critic_answers import BASELINE, Critic, attempt
+from critic import Critic
+from double_attempts import BASELINE, attempt
 from double_problem import HALF, PROBLEM
 from greenloop.core.records.attempt import Attempt, FeedbackNote, Finding
 from greenloop.core.records.model import Role
@@ -14,7 +15,7 @@ from greenloop_lab.drafting.feedback import codetree
 
 async def test_the_thinker_names_strategies_for_the_users_code():
     critic = Critic("Sure:\n1. add x to itself\n2) multiply\n- multiply\n* shift\n- a fourth")
-    note = await codetree.describe(PROBLEM, [BASELINE], critic.tools())
+    note = await codetree.describe(PROBLEM, [BASELINE], critic.tools)
     assert note.fields == {"strategies": ("add x to itself", "multiply", "shift")}
     assert (note.text, note.usage.tokens) == ("", 27)
     assert critic.asked[0].role is Role.PLANNER
@@ -23,7 +24,7 @@ async def test_the_thinker_names_strategies_for_the_users_code():
 
 async def test_the_critic_sees_code_and_failures_of_an_attempt():
     critic = Critic("score: 3/5\ndecision: Promising.\n- multiply instead")
-    note = await codetree.describe(PROBLEM, [BASELINE, attempt(1, HALF)], critic.tools())
+    note = await codetree.describe(PROBLEM, [BASELINE, attempt(1, HALF)], critic.tools)
     assert note.fields == {"score": 3.0, "approve": True, "reflections": ("multiply instead",)}
     (asked,) = critic.asked
     assert asked.role is Role.CRITIC
@@ -53,7 +54,7 @@ async def test_an_answer_that_was_not_run_costs_no_opinion():
         finding=Finding(error_class="NoCode", message="No code."),
     )
     critic = Critic("score: 1")
-    note = await codetree.describe(PROBLEM, [BASELINE, refused], critic.tools())
+    note = await codetree.describe(PROBLEM, [BASELINE, refused], critic.tools)
     assert (critic.asked, note) == ([], FeedbackNote(text=""))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from critic_answers import BASELINE, attempt
+from double_attempts import BASELINE, attempt
 from double_problem import HALF, PROBLEM, WRONG
 from greenloop.core.records.attempt import Finding
 from greenloop.core.records.verdict import Status, Verdict

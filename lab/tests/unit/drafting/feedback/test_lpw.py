@@ -7,13 +7,14 @@ from dataclasses import replace
 
 import pytest
 
+from critic import Critic
 from double_problem import PROBLEM, WRONG
 from greenloop.core.records.attempt import FeedbackNote
 from greenloop.core.records.model import Role
 from greenloop.core.text.json_codec import from_json, to_json
 from greenloop_lab.drafting.feedback import lpw
 from greenloop_sandbox import Execution
-from planner_answers import PLAN, Planner, attempts_with, plan_with
+from planner_answers import PLAN, attempts_with, plan_with
 
 VALUES = "Test 1:\nresult = 5\nresult = 10\nreturn = 10\nTest 2: result = 2, result = 4\nreturns 4"
 FIVE, TWO = "test_m.py::test_five", "test_m.py::test_two"
@@ -27,7 +28,7 @@ def tools_with_trace(*steps: tuple[int, dict[str, str]], skip: tuple[str, ...] =
         return replace(Execution(records=(record,), seconds=0.5), **more)
 
     asked: list = []
-    return replace(Planner(skip=skip).tools, run=run), asked
+    return replace(Critic(skip=skip).tools, run=run), asked
 
 
 # (1) def double(x):  (2) return x + 1

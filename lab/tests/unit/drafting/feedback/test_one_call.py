@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from critic_answers import attempt
+from double_attempts import attempt
 from double_problem import PROBLEM, RIGHT
 from greenloop_lab.drafting.feedback import one_call
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from critique import BASELINE, PROBLEM, Critic, attempt, tools
+from critic import Critic
+from critique import BASELINE, PROBLEM, attempt
 from greenloop.core.records.attempt import Finding
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting import infill
@@ -23,7 +24,7 @@ ASKING = [explain, reflect, summary, bug_taxonomy]
 async def test_each_refusal_has_its_own_sentence_and_asks_no_model(part, name):
     finding = Finding(error_class=name, message="Something is wrong.", line=3)
     refused = attempt(candidate=None, verdict=Verdict(status=Status.REFUSED), finding=finding)
-    note = await part.describe(PROBLEM, [BASELINE, refused], tools(Critic([])))
+    note = await part.describe(PROBLEM, [BASELINE, refused], Critic().tools)
     assert note.text == rejection_sentence(finding)
     assert ADVICE[name] in note.text
     assert "Something is wrong. (line 3)" in note.text
@@ -66,6 +67,6 @@ def test_refusals_differ_and_name_pythons_own_errors():
 async def test_code_that_was_run_before_keeps_its_failures(part, code, name):
     finding = Finding(error_class=name, message="It repeats.")
     twin = attempt(2, code=code, verdict=Verdict(status=Status.REFUSED), finding=finding)
-    note = await part.describe(PROBLEM, [BASELINE, attempt(), twin], tools(Critic([])))
+    note = await part.describe(PROBLEM, [BASELINE, attempt(), twin], Critic().tools)
     assert note.text.startswith(rejection_sentence(finding))
     assert "assert f(1) == 2" in note.text

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from critic_answers import BASELINE, Critic, attempt
+from critic import Critic
+from double_attempts import BASELINE, attempt
 from double_problem import HALF, PROBLEM
 from greenloop.core.records.attempt import FeedbackNote
 from greenloop_lab.drafting.feedback import self_critique
@@ -20,11 +21,11 @@ from greenloop_lab.drafting.feedback import self_critique
     ],
 )
 async def test_self_critique_stops_where_it_finds_nothing(answer, stop, fields):
-    note = await self_critique.describe(PROBLEM, [BASELINE, attempt(1, HALF)], Critic(answer).tools())
+    note = await self_critique.describe(PROBLEM, [BASELINE, attempt(1, HALF)], Critic(answer).tools)
     assert (note.stop, note.fields) == (stop, fields)
 
 
 async def test_self_critique_asks_nothing_about_the_users_own_code():
     critic = Critic("- no")
-    assert await self_critique.describe(PROBLEM, [BASELINE], critic.tools()) == FeedbackNote(text="")
+    assert await self_critique.describe(PROBLEM, [BASELINE], critic.tools) == FeedbackNote(text="")
     assert critic.asked == []
