@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from contracts import CONTRACTS
-from double_problem import PROBLEM, RIGHT, WRONG, failing_verdict, judge_files, make_answer
+from double_problem import BASELINE, PROBLEM, RIGHT, WRONG, judge_files, make_answer
 from greenloop.core import registry
 from greenloop.core.budget import Ledger
 from greenloop.core.events import Started
@@ -114,8 +114,7 @@ async def test_search_and_feedback_work_in_a_loop(part):
         model_of=lambda _draft: "scripted",
         count=len,
     )
-    baseline = Attempt(number=0, verdict=failing_verdict(), error_class="NotImplementedError")
-    started = Started(problem=PROBLEM, baseline=baseline, model="scripted", preset="fresh", sandbox="test", attempts=5)
+    started = Started(problem=PROBLEM, baseline=BASELINE, model="scripted", preset="fresh", sandbox="test", attempts=5)
     state = RunState(problem=PROBLEM, ledger=Ledger(Budget(attempts=5)))
     outcome = await loop.refine(state, started, parts, lambda _event: None)
     assert outcome.reason is StopReason.SOLVED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
@@ -60,3 +61,12 @@ def failing_verdict() -> Verdict:
     return Verdict(
         status=Status.FAILED, cases=tuple(CaseResult(id=name, outcome="failed", failure=failure) for name in CASES)
     )
+
+
+BASELINE = Attempt(number=0, verdict=failing_verdict(), error_class="NotImplementedError")
+
+
+def make_attempt(number: int, expression: str) -> Attempt:
+    text = f"def double(x):\n    return {expression}\n"
+    candidate = Candidate(texts={PROBLEM.regions[0]: text})
+    return Attempt(number=number, candidate=candidate, verdict=judge_files({"m.py": text}))

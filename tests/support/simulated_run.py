@@ -9,11 +9,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from double_problem import PROBLEM, failing_verdict, judge_files, make_answer
+from double_problem import BASELINE, PROBLEM, judge_files, make_answer
 from greenloop.core.deadline import Deadline
 from greenloop.core.events import Planned, Started
 from greenloop.core.ports import NoUser
-from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.model import ChatRequest, Reply, Role, Usage
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
@@ -28,7 +27,6 @@ from greenloop.models.roles import Models
 from greenloop.project import configuration
 
 SECRET = "correct horse battery"
-BASELINE = Attempt(number=0, verdict=failing_verdict(), error_class="NotImplementedError")
 
 
 class FakeModel:

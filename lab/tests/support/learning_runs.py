@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from double_problem import HALF, PROBLEM, RIGHT, WRONG, failing_verdict, judge_files, make_answer
+from double_problem import BASELINE, HALF, PROBLEM, RIGHT, WRONG, judge_files, make_answer
 from greenloop.core.compose import compose
 from greenloop.core.records.attempt import Attempt, Candidate, Draft, FeedbackNote, Finding, Move, Sent
 from greenloop.core.records.model import Message, Role
@@ -20,10 +20,6 @@ from greenloop.plugins.improve.records import Gain
 REGION = PROBLEM.regions[0]
 SENT = (Message(role="system", content="You write Python."), Message(role="user", content="Write double."))
 BODY = 'def double(x):\n    """Twice x."""\n    return {}\n'
-
-
-def user_code() -> Attempt:
-    return Attempt(number=0, verdict=failing_verdict(), error_class="NotImplementedError")
 
 
 def attempt(
@@ -88,7 +84,7 @@ def measured(number: int, ratio: float, *, accepted: bool) -> Attempt:
 
 def chain(*, messages: bool = False) -> list[Attempt]:
     """Wrong, half right, right."""
-    return [user_code(), attempt(1, WRONG[0], messages=messages, plan="Add one."), attempt(2, HALF), attempt(3, RIGHT)]
+    return [BASELINE, attempt(1, WRONG[0], messages=messages, plan="Add one."), attempt(2, HALF), attempt(3, RIGHT)]
 
 
 def add_run(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from critic import Critic
-from double_attempts import BASELINE, attempt
-from double_problem import PROBLEM
+from double_problem import BASELINE, PROBLEM, make_attempt
 from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Role
 
@@ -23,4 +22,4 @@ def attempts_with(note, expression: str) -> list[Attempt]:
     """The user's own code with a note, and a failed attempt that keeps to its first plan."""
     hint = note.fields["plans"][0] if note.fields.get("plans") else ""
     draft = Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER, hint=hint)
-    return [replace(BASELINE, notes=(note,)), replace(attempt(1, expression), draft=draft)]
+    return [replace(BASELINE, notes=(note,)), replace(make_attempt(1, expression), draft=draft)]

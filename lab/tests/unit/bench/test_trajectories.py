@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from double_problem import HALF, RIGHT, WRONG, make_answer
+from double_problem import BASELINE, HALF, RIGHT, WRONG, make_answer
 from greenloop.core.errors import UsageError
 from greenloop.core.records.attempt import Attempt
 from greenloop.engine.history.store import History
@@ -14,7 +14,7 @@ from greenloop_lab.bench import results
 from greenloop_lab.bench.results import TaskRunResult
 from greenloop_lab.bench.trajectories import check_answers, read_trajectories
 from greenloop_lab.engine.history.learning import Export, Wanted
-from learning_runs import add_run, attempt, chain, user_code
+from learning_runs import add_run, attempt, chain
 
 
 def done(make, attempts: list[Attempt], right: dict[int, bool], **more: Any) -> TaskRunResult:
@@ -58,7 +58,7 @@ def test_the_stored_run_has_the_users_code_the_feedback_and_the_templates(make, 
 
 def test_a_stored_run_with_other_answers_is_another_run(make, tmp_path):
     history = History.open(tmp_path / "r.history.sqlite3")
-    run = add_run(history, [user_code(), attempt(1, WRONG[3]), attempt(2, RIGHT)])
+    run = add_run(history, [BASELINE, attempt(1, WRONG[3]), attempt(2, RIGHT)])
     history.close()
     results.append(tmp_path / "r.jsonl", done(make, chain(), {}, history=run))
     (row,) = export(tmp_path / "r.jsonl", "trajectory")
@@ -95,7 +95,7 @@ def test_the_solve_rate_of_a_task_is_over_all_arms_and_repeats(make, tmp_path):
 
 def test_an_answer_that_was_cut_has_no_code(make, tmp_path):
     long = f"{make_answer(WRONG[0])}\n{'x' * results.MAX_MESSAGE}"
-    attempts = [user_code(), attempt(1, WRONG[0]), attempt(2, RIGHT)]
+    attempts = [BASELINE, attempt(1, WRONG[0]), attempt(2, RIGHT)]
     made = done(make, attempts, {})
     rows = [dict(row) for row in made.attempts]
     rows[1]["answer"] = long[: results.MAX_MESSAGE]

@@ -6,17 +6,18 @@ import json
 
 import pytest
 
+from double_problem import BASELINE
 from greenloop.cli.main import main
 from greenloop.core import registry
 from greenloop.engine.history.store import History
-from learning_runs import WRONG, add_run, attempt, chain, user_code
+from learning_runs import WRONG, add_run, attempt, chain
 
 
 @pytest.fixture
 def runs(project):
     history = History.open()
     add_run(history, chain(), root=project)
-    add_run(history, [user_code(), attempt(1, WRONG[0])])
+    add_run(history, [BASELINE, attempt(1, WRONG[0])])
     history.close()
     return project
 

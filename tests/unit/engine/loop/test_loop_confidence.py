@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from double_problem import HALF, PROBLEM, RIGHT, WRONG, failing_verdict, judge_files, make_answer
+from double_problem import BASELINE, HALF, PROBLEM, RIGHT, WRONG, judge_files, make_answer
 from greenloop.core import registry
 from greenloop.core.budget import Ledger
 from greenloop.core.events import Started
@@ -18,8 +18,6 @@ from greenloop.core.run_state import RunState
 from greenloop.drafting.search import chain
 from greenloop.engine.loop import loop
 from greenloop.engine.loop.parts import Parts
-
-BASELINE = Attempt(number=0, verdict=failing_verdict(), error_class="NotImplementedError")
 
 
 async def ran(answers: list[str], confidence: float, attempts: int):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from double_attempts import BASELINE, attempt
-from double_problem import WRONG
+from double_problem import BASELINE, WRONG, make_attempt
 from editor_runs import a_run
 from greenloop.core.records.attempt import FeedbackNote
 from greenloop.core.records.spec import Target, TargetKind
@@ -23,7 +22,7 @@ def test_plan_explanation_and_unused_answer_are_on_the_page():
     )
     attempts = [
         replace(each, notes=(FeedbackNote(text="", fields=some),))
-        for each, some in zip((BASELINE, attempt(1, WRONG[0]), attempt(2, WRONG[1])), fields, strict=True)
+        for each, some in zip((BASELINE, make_attempt(1, WRONG[0]), make_attempt(2, WRONG[1])), fields, strict=True)
     ]
     run = a_run(Path("/w"), TARGET, attempts=attempts)
     run.progress.attempts = attempts

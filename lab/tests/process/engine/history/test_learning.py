@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
+from double_problem import BASELINE
 from exported import export
 from greenloop.core import registry
 from greenloop_lab.engine.history.learning import Wanted
 from greenloop_lab.engine.history.row_files import write_rows
-from learning_runs import HALF, WRONG, attempt, chain, refused, user_code
+from learning_runs import HALF, WRONG, attempt, chain, refused
 
-RUNS = [chain(messages=True), chain(), [user_code(), attempt(1, WRONG[0]), refused(2), attempt(3, HALF)]]
+RUNS = [chain(messages=True), chain(), [BASELINE, attempt(1, WRONG[0]), refused(2), attempt(3, HALF)]]
 
 
 def text_of(messages: list[dict[str, str]]) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from critic import Critic
-from double_attempts import BASELINE, attempt
-from double_problem import HALF, PROBLEM
+from double_problem import BASELINE, HALF, PROBLEM, make_attempt
 from greenloop.core.records.attempt import Attempt, FeedbackNote, Finding
 from greenloop.core.records.model import Role
 from greenloop.core.records.verdict import Status, Verdict
@@ -24,7 +23,7 @@ async def test_the_thinker_names_strategies_for_the_users_code():
 
 async def test_the_critic_sees_code_and_failures_of_an_attempt():
     critic = Critic("score: 3/5\ndecision: Promising.\n- multiply instead")
-    note = await codetree.describe(PROBLEM, [BASELINE, attempt(1, HALF)], critic.tools)
+    note = await codetree.describe(PROBLEM, [BASELINE, make_attempt(1, HALF)], critic.tools)
     assert note.fields == {"score": 3.0, "approve": True, "reflections": ("multiply instead",)}
     (asked,) = critic.asked
     assert asked.role is Role.CRITIC

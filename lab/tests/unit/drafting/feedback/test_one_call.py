@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from double_attempts import attempt
-from double_problem import PROBLEM, RIGHT
+from double_problem import PROBLEM, RIGHT, make_attempt
 from greenloop_lab.drafting.feedback import one_call
 
 DRAFT, CORRECTION = (
@@ -29,14 +28,14 @@ DRAFT, CORRECTION = (
     ],
 )  # fmt: skip
 async def test_the_reflection_is_kept_apart(answer, reflection):
-    newest = replace(attempt(1, RIGHT), answer=answer)
+    newest = replace(make_attempt(1, RIGHT), answer=answer)
     note = await one_call.describe(PROBLEM, [newest], None)
     assert note.fields.get("reflection", "") == reflection
     assert note.fields.get("artefacts", {}) == ({"reflection": reflection} if reflection else {})
 
 
 async def test_a_reflection_without_a_correction_is_told():
-    newest = replace(attempt(1, RIGHT), answer=f"{DRAFT}\n\nReflection:\nIt adds one.\n\nFor 5 it gives 6.")
+    newest = replace(make_attempt(1, RIGHT), answer=f"{DRAFT}\n\nReflection:\nIt adds one.\n\nFor 5 it gives 6.")
     note = await one_call.describe(PROBLEM, [newest], None)
     assert note.text == "You wrote about it: It adds one. For 5 it gives 6."
     corrected = replace(newest, answer=f"{DRAFT}\nIt adds one.\n{CORRECTION}")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from critic import Critic
-from double_attempts import BASELINE, attempt
-from double_problem import HALF, PROBLEM
+from double_problem import BASELINE, HALF, PROBLEM, make_attempt
 from greenloop.core.records.attempt import FeedbackNote
 from greenloop_lab.drafting.feedback import self_critique
 
@@ -21,7 +20,7 @@ from greenloop_lab.drafting.feedback import self_critique
     ],
 )
 async def test_self_critique_stops_where_it_finds_nothing(answer, stop, fields):
-    note = await self_critique.describe(PROBLEM, [BASELINE, attempt(1, HALF)], Critic(answer).tools)
+    note = await self_critique.describe(PROBLEM, [BASELINE, make_attempt(1, HALF)], Critic(answer).tools)
     assert (note.stop, note.fields) == (stop, fields)
 
 

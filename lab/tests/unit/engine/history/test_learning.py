@@ -9,6 +9,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from double_problem import BASELINE
 from exported import export, rows_of
 from greenloop.core import registry
 from greenloop.core.errors import UsageError
@@ -16,14 +17,14 @@ from greenloop.core.records.attempt import FeedbackNote
 from greenloop.engine.history.store import History
 from greenloop_lab.engine.history.learning import Export, Wanted, read_wanted
 from greenloop_lab.engine.history.steps import stored_trajectories
-from learning_runs import HALF, WRONG, add_run, attempt, chain, measured, refused, unclean, user_code
+from learning_runs import HALF, WRONG, add_run, attempt, chain, measured, refused, unclean
 
 SCHEMA = json.loads((Path(__file__).parents[5] / "lab" / "docs" / "export.schema.json").read_text(encoding="utf-8"))
 KINDS = registry.list_parts("export")
 RUNS = [
     chain(messages=True),
-    [user_code(), attempt(1, WRONG[0]), refused(2), unclean(3)],
-    [user_code(), measured(1, 0.8, accepted=False), measured(2, 0.4, accepted=True)],
+    [BASELINE, attempt(1, WRONG[0]), refused(2), unclean(3)],
+    [BASELINE, measured(1, 0.8, accepted=False), measured(2, 0.4, accepted=True)],
 ]
 
 
@@ -69,7 +70,7 @@ def test_workspaces_are_told_apart_without_their_names(tmp_path):
 def test_a_diverse_selection_has_every_error_class(tmp_path):
     def failing(number: int, error: str) -> list:
         first = replace(attempt(1, WRONG[number % 10]), error_class=error)
-        return [user_code(), first, attempt(2, HALF)]
+        return [BASELINE, first, attempt(2, HALF)]
 
     runs = [failing(number, "AssertionError") for number in range(90)]
     runs += [failing(number, "TypeError") for number in range(10)]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from double_problem import BASELINE
 from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.spec import Region
 from greenloop.engine.history.rows import StoredProblem
 from greenloop.engine.history.store import History
 from greenloop_lab.engine.history.steps import solved_by_target, stored_trajectories, to_trajectory
-from learning_runs import BODY, REGION, RIGHT, add_run, attempt, chain, unclean, user_code
+from learning_runs import BODY, REGION, RIGHT, add_run, attempt, chain, unclean
 
 
 def test_one_run_one_workspace_or_all_of_them_oldest_first(tmp_path):
@@ -45,7 +46,7 @@ def test_the_users_code_of_an_older_run_is_that_of_its_result(tmp_path):
 
 def test_what_the_gate_let_through_is_clean(tmp_path):
     history = History.open(tmp_path / "h.sqlite3")
-    record = history.run(add_run(history, [user_code(), attempt(1, RIGHT), unclean(2)]))
+    record = history.run(add_run(history, [BASELINE, attempt(1, RIGHT), unclean(2)]))
     steps = to_trajectory(record, history.problem(record.id)).steps
     assert [step.is_clean for step in steps] == [False, True, False]
     assert steps[2].feedback == "name `y` is not defined."

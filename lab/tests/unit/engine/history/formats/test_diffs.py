@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from double_problem import BASELINE
 from exported import export
-from learning_runs import HALF, RIGHT, WRONG, attempt, chain, unclean, user_code
+from learning_runs import HALF, RIGHT, WRONG, attempt, chain, unclean
 
 
 def test_a_chain_is_a_sequence_of_diffs_from_the_users_code(tmp_path):
@@ -14,13 +15,13 @@ def test_a_chain_is_a_sequence_of_diffs_from_the_users_code(tmp_path):
 
 
 def test_an_edit_with_a_name_that_nobody_defines_is_not_clean(tmp_path):
-    (row,) = export(tmp_path, "diffs", [user_code(), attempt(1, WRONG[0]), unclean(2)])
+    (row,) = export(tmp_path, "diffs", [BASELINE, attempt(1, WRONG[0]), unclean(2)])
     assert [edit["is_clean"] for edit in row["edits"]] == [True, False]
     assert not row["is_clean"]
 
 
 def test_each_branch_is_a_chain(tmp_path):
-    attempts = [user_code(), attempt(1, WRONG[0]), attempt(2, HALF), attempt(3, RIGHT, parent=1)]
+    attempts = [BASELINE, attempt(1, WRONG[0]), attempt(2, HALF), attempt(3, RIGHT, parent=1)]
     rows = export(tmp_path, "diffs", attempts)
     assert [[edit["attempt"] for edit in row["edits"]] for row in rows] == [[1, 2], [1, 3]]
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from double_problem import BASELINE
 from exported import export
-from learning_runs import HALF, RIGHT, WRONG, attempt, chain, unclean, user_code
+from learning_runs import HALF, RIGHT, WRONG, attempt, chain, unclean
 
 
 def test_an_edit_is_an_instruction_an_input_and_an_output(tmp_path):
@@ -22,10 +23,10 @@ def test_the_last_edit_is_problem_faulty_feedback_fixed(tmp_path):
 
 
 def test_a_step_that_makes_nothing_better_is_no_edit(tmp_path):
-    assert export(tmp_path, "edits", [user_code(), attempt(1, HALF), attempt(2, WRONG[0]), unclean(3)])[1:] == []
+    assert export(tmp_path, "edits", [BASELINE, attempt(1, HALF), attempt(2, WRONG[0]), unclean(3)])[1:] == []
 
 
 def test_the_first_edit_changes_the_users_code(tmp_path):
-    (row,) = export(tmp_path, "edits", [user_code(), attempt(1, RIGHT)])
+    (row,) = export(tmp_path, "edits", [BASELINE, attempt(1, RIGHT)])
     assert "raise NotImplementedError" in row["input"]
     assert (row["parent"], row["feedback"]) == (0, "test_m.py::test_five: NotImplementedError")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from double_problem import BASELINE
 from exported import export
-from learning_runs import HALF, RIGHT, WRONG, attempt, refused, user_code
+from learning_runs import HALF, RIGHT, WRONG, attempt, refused
 
 
 def test_failing_attempts_are_listed_best_first(tmp_path):
-    attempts = [user_code(), attempt(1, WRONG[0]), attempt(2, HALF), refused(3), attempt(4, RIGHT)]
+    attempts = [BASELINE, attempt(1, WRONG[0]), attempt(2, HALF), refused(3), attempt(4, RIGHT)]
     rows = export(tmp_path, "negatives", attempts)
     assert [(row["attempt"], row["rank"], row["refused_by"]) for row in rows] == [
         (3, 1, "acceptance"),
@@ -17,4 +18,4 @@ def test_failing_attempts_are_listed_best_first(tmp_path):
 
 
 def test_what_passed_nothing_is_no_hard_negative(tmp_path):
-    assert export(tmp_path, "negatives", [user_code(), attempt(1, WRONG[0])]) == []
+    assert export(tmp_path, "negatives", [BASELINE, attempt(1, WRONG[0])]) == []

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from double_problem import BASELINE
 from exported import export
-from learning_runs import WRONG, attempt, chain, user_code
+from learning_runs import WRONG, attempt, chain
 
 
 def test_a_run_is_plan_request_answer_error_and_edit(tmp_path):
@@ -19,7 +20,7 @@ def test_a_run_is_plan_request_answer_error_and_edit(tmp_path):
 
 
 def test_a_run_says_how_difficult_its_target_is(tmp_path):
-    solved, unsolved = export(tmp_path, "trajectory", chain(), [user_code(), attempt(1, WRONG[0])])
+    solved, unsolved = export(tmp_path, "trajectory", chain(), [BASELINE, attempt(1, WRONG[0])])
     assert (solved["attempts_needed"], unsolved["attempts_needed"]) == (3, None)
     assert (solved["target_runs"], solved["target_solve_rate"], unsolved["target_solve_rate"]) == (2, 0.5, 0.5)
 
@@ -32,4 +33,4 @@ def test_each_attempt_has_its_model_and_the_version_of_its_prompt(tmp_path):
 
 
 def test_a_run_without_an_attempt_is_no_row(tmp_path):
-    assert export(tmp_path, "trajectory", [user_code()]) == []
+    assert export(tmp_path, "trajectory", [BASELINE]) == []
