@@ -103,13 +103,13 @@ def _network() -> Missing:
 
 @cache
 def _python_313() -> Missing:
-    """An image of that Python is made from a Debian release of its own, which takes minutes."""
+    """An image of that Python, which `scripts/base_image` makes from a Debian release in minutes."""
     if (missing := _docker()) is not None:
         return missing
     listed = subprocess.run(["docker", "images", "-q", "greenloop-base:3.13"], capture_output=True, check=False)
     if listed.stdout.strip() or "SOAK" in os.environ:
         return None
-    return "there is no image of Python 3.13", "make soak"
+    return "there is no image of Python 3.13", "scripts/base_image 3.13"
 
 
 def _kate() -> Missing:

@@ -59,17 +59,13 @@ def plan_image(engine: Engine, version: tuple[int, int]) -> str:
     """Says how the first use gets an image with this Python. Raises `CannotVerifyError` if it cannot."""
     if present := base.find(engine, version):
         return f"pytest is added to {present} at first use"
-    obstacle = base.build_obstacle(version)
-    if not obstacle:
-        return "its image is built at first use (about two minutes)"
     try:
         if engine.name != "podman":  # it does not answer this question
             engine.client.images.get_registry_data(base.official_image(version))
     except engine.errors as error:
         raise CannotVerifyError(
-            f"{engine.name} {engine.version}, but no image: the registry does not answer ({error_line(error)}), and"
-            f" {obstacle}",
-            remedy=f"Load an image with `docker load` or `docker pull {base.official_image(version)}`.",
+            f"{engine.name} {engine.version}, but no image: the registry does not answer ({error_line(error)})",
+            remedy=base.missing_remedy(version),
         ) from error
     return "its image is pulled at first use"
 

@@ -62,7 +62,7 @@ def engine_with(*present: str, name: str = "Docker") -> Engine:
     return Engine(client=SimpleNamespace(images=images), errors=(ImageMissingError,), name=name, version="1")
 
 
-NO_RECIPE = (3, 12)  # no image of it is built here, with root or without
+VERSION = (3, 12)
 
 
 @pytest.mark.parametrize(
@@ -75,10 +75,10 @@ NO_RECIPE = (3, 12)  # no image of it is built here, with root or without
     ids=["the official image is there", "greenloop's own is there", "podman's registry cannot be asked"],
 )
 def test_an_image_is_made_from_what_the_engine_has(engine, plan):
-    assert docker.plan_image(engine, NO_RECIPE) == plan
+    assert docker.plan_image(engine, VERSION) == plan
 
 
 def test_no_image_and_no_registry_is_named():
-    with pytest.raises(CannotVerifyError, match="no image: the registry does not answer.*no recipe") as caught:
-        docker.plan_image(engine_with(), NO_RECIPE)
+    with pytest.raises(CannotVerifyError, match="no image: the registry does not answer") as caught:
+        docker.plan_image(engine_with(), VERSION)
     assert "docker pull python:3.12-slim" in caught.value.remedy
