@@ -93,6 +93,16 @@ def borrowed_packages() -> Mapping[str, Path]:
     return packages
 
 
+def borrowed_files() -> dict[str, bytes]:
+    """The sources and metadata of these packages, by path below a folder of packages."""
+    return {
+        file.relative_to(path.parent).as_posix(): file.read_bytes()
+        for path in borrowed_packages().values()
+        for file in ([path] if path.is_file() else path.rglob("*"))
+        if file.is_file() and (file.suffix == ".py" or path.suffix == ".dist-info")
+    }
+
+
 def find_package(name: str) -> Path | None:
     """The file or folder of a package that is installed with greenloop."""
     spec = importlib.util.find_spec(name)

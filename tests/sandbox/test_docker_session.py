@@ -20,7 +20,7 @@ from greenloop.core.errors import CannotVerifyError
 from greenloop.project.settings import SandboxSettings
 from greenloop_sandbox import TestRun, case_results
 from greenloop_sandbox.backends import docker
-from greenloop_sandbox.container import environment, image, prune
+from greenloop_sandbox.container import image, prune
 
 pytestmark = [pytest.mark.needs("docker"), pytest.mark.timeout(900)]
 
@@ -225,7 +225,7 @@ async def test_two_that_want_the_same_image_make_it_once(root, index, forget):
     await asyncio.gather(*(session.close() for session in sessions))
     forget(sessions[0].image)
     assert sessions[0].image == sessions[1].image
-    assert len([line for line in said if line.startswith("built the image")]) == 1
+    assert len([line for line in said if line.startswith(f"built the image {sessions[0].image}")]) == 1
 
 
 async def test_only_images_of_greenloop_that_nobody_used_for_long_are_removed(opened, root, index, monkeypatch):
@@ -389,7 +389,7 @@ async def test_a_full_disk_of_the_engine_is_said(root, monkeypatch):
     def full(*_args, **_more):
         raise APIError("mkdir /var/lib/docker: no space left on device")
 
-    monkeypatch.setattr(image, "ensure", full)
+    monkeypatch.setattr(image, "ensure_image", full)
     with pytest.raises(CannotVerifyError, match="no space left") as caught:
         await docker.create(SandboxSettings()).open(place(root))
     assert "docker system df" in caught.value.remedy
@@ -418,9 +418,9 @@ def test_the_key_tells_base_python_and_packages(tmp_path):
     (tmp_path / "requirements.txt").write_text("b\n")
     second = locks.find_sources(tmp_path)
     names = {
-        environment.image_name("sha256:1", (3, 11), first),
-        environment.image_name("sha256:2", (3, 11), first),
-        environment.image_name("sha256:1", (3, 12), first),
-        environment.image_name("sha256:1", (3, 11), second),
+        image.project_image_name("sha256:1", (3, 11), first),
+        image.project_image_name("sha256:2", (3, 11), first),
+        image.project_image_name("sha256:1", (3, 12), first),
+        image.project_image_name("sha256:1", (3, 11), second),
     }
     assert len(names) == 4

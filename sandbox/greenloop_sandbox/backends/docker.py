@@ -24,7 +24,7 @@ from greenloop_sandbox.backends import _services
 from greenloop_sandbox.backends._container import NAME, ContainerSession, in_thread
 from greenloop_sandbox.backends._container_check import self_test
 from greenloop_sandbox.backends._warmup import Warmup
-from greenloop_sandbox.container import base, environment, image
+from greenloop_sandbox.container import base, image
 from greenloop_sandbox.container.connection import ContainerError
 from greenloop_sandbox.container.engine import Engine, error_line, remove_orphans
 from greenloop_sandbox.errors import CannotVerifyError
@@ -164,9 +164,7 @@ class DockerSandbox:
             # Importing and committing take longer than other calls may.
             slow_engine = connect(IMAGE_SECONDS)
             try:
-                return environment.ensure_image(
-                    slow_engine, spec, report_status=self.report_status, should_stop=should_stop
-                )
+                return image.ensure_image(slow_engine, spec, report_status=self.report_status, should_stop=should_stop)
             finally:
                 slow_engine.client.close()
         if not base.has_image(engine, named):

@@ -16,6 +16,7 @@ from greenloop_sandbox.container.engine import Engine, container_labels
 from greenloop_sandbox.container.hardening import ULIMITS
 from greenloop_sandbox.errors import CannotVerifyError
 
+Content = bytes | Path  # of a file, or a file or folder of this machine
 BUILD_MEMORY = 4 << 30
 BUILD_PROCESSES = 512
 
@@ -35,8 +36,8 @@ class FinishedContainer:
         return (errors or lines or ["no output"])[-1]
 
 
-def write_archive(file: Path, contents: Mapping[str, bytes | Path], folders: Mapping[str, int] | None = None) -> None:
-    """Writes a tar archive for `/` of an image: contents, files and whole folders by their path in it, owned by root.
+def write_archive(file: Path, contents: Mapping[str, Content], folders: Mapping[str, int]) -> None:
+    """Writes a tar archive for `/` of an image: contents by their path in it, owned by root.
 
     `folders` are empty, by path with their mode.
     """
@@ -46,7 +47,7 @@ def write_archive(file: Path, contents: Mapping[str, bytes | Path], folders: Map
         return None if "__pycache__" in member.name else member
 
     with tarfile.open(file, mode="w") as tar:
-        for path, mode in (folders or {}).items():
+        for path, mode in folders.items():
             member = tarfile.TarInfo(path)
             member.type, member.mode = tarfile.DIRTYPE, mode
             tar.addfile(member)

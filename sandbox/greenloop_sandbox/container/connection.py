@@ -15,9 +15,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from greenloop_sandbox import bundled_hypothesis, payload
-from greenloop_sandbox.container import project_metadata, pytest_wheels
+from greenloop_sandbox.container import project_metadata
 from greenloop_sandbox.container.engine import Engine, container_labels, error_line, is_missing
-from greenloop_sandbox.container.hardening import PAYLOAD_FOLDER, ContainerConfig, create_options, folder_modes
+from greenloop_sandbox.container.hardening import (
+    PACKAGES_FOLDER,
+    PAYLOAD_FOLDER,
+    ContainerConfig,
+    create_options,
+    folder_modes,
+)
 
 START_SECONDS = 30.0
 MAX_STDERR = 8192
@@ -97,7 +103,7 @@ class ContainerConnection:
             }
             files[bundled_hypothesis.NAME] = bundled_hypothesis.archive()
             if not self.hello["pytest"] and not self.hello["packages"]:
-                files |= {f"packages/{name}": data for name, data in pytest_wheels.borrowed_files().items()}
+                files |= {f"packages/{name}": data for name, data in payload.borrowed_files().items()}
         else:
             try:
                 self.container.kill(signal="SIGHUP")
@@ -106,7 +112,7 @@ class ContainerConnection:
             while self._receive(time.monotonic() + START_SECONDS)["kind"] != "ended":
                 pass
         self.hash_seed = hash_seed
-        packages = "/" + pytest_wheels.PACKAGES if self.hello["packages"] else f"{PAYLOAD_FOLDER}/packages"
+        packages = PACKAGES_FOLDER if self.hello["packages"] else f"{PAYLOAD_FOLDER}/packages"
         argv = ["python3", "-s", "-B", f"{PAYLOAD_FOLDER}/supervisor.py", "--alone", "--packages", packages]
         environ = {
             "PYTHONHASHSEED": str(hash_seed),

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from greenloop_sandbox.container.bounded_process import ProgramError
 from greenloop_sandbox.container.image_python import ImagePython
 from greenloop_sandbox.errors import CannotVerifyError
-from greenloop_sandbox.locks import Pin
-from greenloop_sandbox.locks.pins import make_pin
 
-RunProgram = Callable[[list[str], float], str]
 PIP_SECONDS = 900
 _MISSING = re.compile(r"No matching distribution found for ([A-Za-z0-9][\w.-]*)")
 _HASH_MISMATCH = re.compile(r"DO NOT MATCH THE HASHES[^\n]*\n\s+([\w.-]+==[\w.!+-]+)")
@@ -29,94 +27,76 @@ _UNREACHABLE = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class Fetcher:
-    """Runs pip through `run_program` (see `bounded_process`), in `temporary_folder`."""
+    """Fetches wheels that fit the Python of an image. `should_stop()` true ends it within a second."""
 
-    run_program: RunProgram
     python: ImagePython
-    temporary_folder: Path
+    should_stop: Callable[[], bool] = bool
 
-    def resolve(self, requirements: Sequence[str], constraints: Sequence[str], folder: Path) -> list[Pin]:
-        """Resolves requirements to exact pins with hashes.
+    def fetch(self, folder: Path, requirements: Sequence[str], *options: str) -> list[Path]:
+        """Fetches the wheels of these lines of a requirement file into a new folder, with `options` of `pip download`.
 
-        Raises `CannotVerifyError` when none fit.
+        Raises `CannotVerifyError` when there are none that fit.
         """
-        report, requirement_file, constraint_file = folder / "report.json", folder / "wanted.txt", folder / "bounds.txt"
-        requirement_file.write_text("\n".join(requirements) + "\n", encoding="utf-8")
-        constraint_file.write_text("\n".join(constraints) + "\n", encoding="utf-8")
-        try:
-            self._run_pip(
-                "install", "--dry-run", "--ignore-installed", f"--report={report}", f"--target={folder / 'target'}",
-                f"--constraint={constraint_file}", *self._wheel_options(), f"--requirement={requirement_file}",
-            )  # fmt: skip
-        except ProgramError as problem:
-            raise CannotVerifyError(_quote_requirements(str(problem), requirements), remedy=problem.remedy) from problem
-        pins = []
-        for item in json.loads(report.read_text(encoding="utf-8"))["install"]:
-            hashes = item["download_info"].get("archive_info", {}).get("hashes", {})
-            metadata = item["metadata"]
-            pins.append(
-                make_pin(metadata["name"], metadata["version"], [f"sha256:{hashes['sha256']}"] if hashes else [])
-            )
-        return sorted(pins)
-
-    def fetch_wheels(self, pins: Sequence[Pin], folder: Path) -> list[Path]:
-        """Fetches the wheels of exactly these pins. Raises `CannotVerifyError`."""
-        requirement_file = folder / "exact.txt"
-        requirement_file.write_text("".join(f"{pin}\n" for pin in pins), encoding="utf-8")
-        hash_options = ["--require-hashes"] if pins and all(pin.hashes for pin in pins) else []
-        self._run_pip(
-            "download",
-            "--no-deps",
-            *hash_options,
-            *self._wheel_options(),
-            f"--dest={folder}",
-            f"--requirement={requirement_file}",
-        )
+        folder.mkdir()
+        file = folder / "requirements.txt"
+        file.write_text("".join(f"{line}\n" for line in requirements), encoding="utf-8")
+        settings = {"markers": dict(self.python.markers), "temporary": str(folder)}
+        command = [
+            sys.executable, "-P", str(Path(__file__).with_name("guarded_pip.py")), json.dumps(settings),
+            "download", "--disable-pip-version-check", "--no-input", f"--dest={folder}", f"--requirement={file}",
+            "--only-binary=:all:", "--implementation=cp", f"--python-version={self.python.version}",
+            *(f"--platform={name}" for name in self.python.platforms()), *options,
+        ]  # fmt: skip
+        status, output = run_program(command, PIP_SECONDS, self.should_stop)
+        if status:
+            raise explain(output, requirements)
         return sorted(folder.glob("*.whl"))
 
-    def _wheel_options(self) -> list[str]:
-        platforms = [f"--platform={name}" for name in self.python.platforms()]
-        return ["--only-binary=:all:", "--implementation=cp", f"--python-version={self.python.version}", *platforms]
 
-    def _run_pip(self, *arguments: str) -> str:
-        guard = json.dumps({"markers": dict(self.python.markers), "temporary": str(self.temporary_folder)})
-        program = [sys.executable, "-P", str(Path(__file__).with_name("guarded_pip.py")), guard]
-        try:
-            return self.run_program([*program, *arguments, "--disable-pip-version-check", "--no-input"], PIP_SECONDS)
-        except ProgramError as problem:
-            raise _explain(problem) from problem
+def run_program(arguments: Sequence[str], seconds: float, should_stop: Callable[[], bool]) -> tuple[int, str]:
+    """Runs a program; returns its status and output. Raises `CannotVerifyError` if it is stopped or takes too long."""
+    deadline = time.monotonic() + seconds
+    with subprocess.Popen(
+        arguments,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    ) as process:
+        while True:
+            try:
+                output = process.communicate(timeout=0.5)[0].decode("utf-8", "replace")
+            except subprocess.TimeoutExpired:
+                if should_stop() or time.monotonic() >= deadline:
+                    process.kill()
+                    process.communicate()
+                    reason = "was stopped" if should_stop() else f"took longer than {seconds:g} s"
+                    raise CannotVerifyError(f"Fetching packages {reason}.") from None
+            else:
+                return process.returncode, output
 
 
-def _explain(problem: ProgramError) -> Exception:
-    text = problem.output
-    unreachable = _UNREACHABLE.search(text)
-    if unreachable:
+def explain(output: str, requirements: Sequence[str] = ()) -> CannotVerifyError:
+    """The error that the output of a failed pip means; it refers to lines of the requirement file by their number."""
+    if unreachable := _UNREACHABLE.search(output):
         return CannotVerifyError(
             f"Your package index cannot be reached ({unreachable[0][:150]}), so the packages cannot be fetched.",
             remedy="Connect, or set `sandbox.image` to an image that has them.",
         )
-    missing = _MISSING.search(text)
-    if missing:
+    if missing := _MISSING.search(output):
         return CannotVerifyError(
             f"Your package index has no wheel of {re.split(r'[=<>!~[]', missing[1])[0]} that fits.",
             remedy="Use a version that has wheels, or set `sandbox.image` to an image that has it.",
         )
-    mismatch = _HASH_MISMATCH.search(text)
-    if mismatch:
+    if mismatch := _HASH_MISMATCH.search(output):
         return CannotVerifyError(
             f"{mismatch[1]}: the file on your package index does not match the hash in the lock file.",
             remedy="Update the lock file if that is expected, or check pip's configuration.",
         )
-    lines = [line.strip() for line in text.splitlines() if line.strip()] or ["no output"]
+    lines = [line.strip() for line in output.splitlines() if line.strip()] or ["no output"]
     reason = next((line for line in lines if line.startswith("ERROR: ")), lines[-1])
-    error = ProgramError(
-        f"The project's packages cannot be fetched: {reason.removeprefix('ERROR: ')[:300]}",
+    named = re.sub(r"-r \S+ \(line (\d+)\)", lambda match: requirements[int(match[1]) - 1].split(" --hash")[0], reason)
+    return CannotVerifyError(
+        f"The project's packages cannot be fetched: {named.removeprefix('ERROR: ')[:300]}",
         remedy="Fix the requirements, or set `sandbox.image` to an image that has them.",
     )
-    error.output = text
-    return error
-
-
-def _quote_requirements(text: str, requirements: Sequence[str]) -> str:
-    """Replaces references to lines of the requirement file by the requirements on those lines."""
-    return re.sub(r"-r \S+ \(line (\d+)\)", lambda match: requirements[int(match[1]) - 1], text)

@@ -9,7 +9,8 @@ from typing import Any
 from greenloop_sandbox.locks.project import ProjectMetadata
 from greenloop_sandbox.records import Limits
 
-PAYLOAD_FOLDER = "/.greenloop/run"  # as in inside/image/boot.py
+# As in inside/image/boot.py.
+PAYLOAD_FOLDER, PACKAGES_FOLDER = "/.greenloop/run", "/.greenloop/packages"
 CAPABILITIES = ("KILL", "SETGID", "SETUID")  # the supervisor's; a worker has none
 TMP_BYTES = 64 << 20
 OVERHEAD_BYTES = 96 << 20  # memory of boot, supervisor and its files, in addition to the tests' limit

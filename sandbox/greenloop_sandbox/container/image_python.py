@@ -64,7 +64,7 @@ def parse(text: str) -> ImagePython:
     """Parses the output of `QUERY_PROGRAM`. Raises `CannotVerifyError` when it is something else."""
     try:
         described = json.loads(text.strip().splitlines()[-1])
-        kind, _, version = described["libc"][0], None, described["libc"][1]
+        kind, version = described["libc"]
         libc = int(version.split(".")[1]) if kind == "glibc" and version.startswith("2.") else 0
         return ImagePython(markers=described["markers"], glibc_minor=libc)
     except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:

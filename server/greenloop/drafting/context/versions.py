@@ -24,7 +24,7 @@ from greenloop.project import sources
 from greenloop.project.environment.faults.tables import DISTRIBUTIONS
 from greenloop.project.environment.interpreters import site_packages
 from greenloop_sandbox import Environment, SandboxSpec
-from greenloop_sandbox.container import environment
+from greenloop_sandbox.container import packages
 
 log = logging.getLogger(__name__)
 
@@ -122,7 +122,7 @@ def _split_folder_name(info: Path) -> tuple[str, str]:
 def _image_versions(sandbox_spec: SandboxSpec) -> Versions:
     """The packages of an image that greenloop built."""
     try:
-        return {pin.name: pin.version for pin in environment.list_packages(sandbox_spec)}
+        return {pin.name: pin.version for pin in packages.list_packages(sandbox_spec)}
     except CannotVerifyError as problem:
         log.debug("The versions in the container are not known: %s", problem)
         return {}

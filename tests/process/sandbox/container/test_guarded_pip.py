@@ -13,7 +13,6 @@ import pytest
 
 from greenloop.core.errors import CannotVerifyError
 from greenloop_sandbox.container import fetch, guarded_pip
-from greenloop_sandbox.container.bounded_process import ProgramError
 from image_facts import FACTS
 
 
@@ -23,29 +22,19 @@ def guarded(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def test_a_source_is_no_wheel_and_nothing_of_it_runs(tmp_path):
-    index, work, witness = tmp_path / "index", tmp_path / "work", tmp_path / "witness"
+def test_a_source_is_no_wheel_and_nothing_of_it_runs(tmp_path, monkeypatch):
+    index, witness = tmp_path / "index", tmp_path / "witness"
     index.mkdir()
-    work.mkdir()
     with tarfile.open(index / "glevil-1.0.tar.gz", "w:gz") as tar:
         for name, text in {"setup.py": f"open({str(witness)!r}, 'w').close()\n", "PKG-INFO": "Name: glevil\n"}.items():
             member = tarfile.TarInfo(f"glevil-1.0/{name}")
             member.size = len(text)
             tar.addfile(member, io.BytesIO(text.encode()))
 
-    def run(arguments: list[str], _seconds: float) -> str:
-        done = subprocess.run(
-            [*arguments, "--no-index", f"--find-links={index}"], capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            failed = ProgramError("failed")
-            failed.output = done.stdout + done.stderr
-            raise failed
-        return done.stdout
-
-    fetcher = fetch.Fetcher(run_program=run, python=FACTS, temporary_folder=work)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(index))
     with pytest.raises(CannotVerifyError, match=r"has no wheel of glevil that fits"):
-        fetcher.resolve(["glevil"], [], work)
+        fetch.Fetcher(python=FACTS).fetch(tmp_path / "work", ["glevil"])
     assert not witness.exists()
 
 

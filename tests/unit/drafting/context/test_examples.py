@@ -18,7 +18,7 @@ from greenloop.drafting.context import examples, source, versions
 from greenloop.drafting.prompt import assemble
 from greenloop.project import targets
 from greenloop_sandbox import Environment, SandboxSpec
-from greenloop_sandbox.container import environment as containers
+from greenloop_sandbox.container import packages
 
 TEMPLATES = {"system": "", "task": "$context", "draft": "Write $names."}
 
@@ -192,10 +192,10 @@ async def test_a_container_has_what_the_lock_says(place):
 async def test_a_container_without_a_lock_has_what_was_resolved(place, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (place.root / "requirements.txt").write_text("numpy>=2\n")
-    wanted = containers.locks.find_sources(place.root)
+    wanted = packages.locks.find_sources(place.root)
     (line,) = await versions.gather(problem(CODE, "f", root=place.root), tools(place, "docker"))
     assert line.title == "It runs on Python 3.11."
-    file = containers._resolution_file((3, 11), wanted)
+    file = packages._resolution_file((3, 11), wanted)
     file.parent.mkdir(parents=True)
     file.write_text(json.dumps([{"name": "numpy", "version": "2.0.1", "hashes": [], "marker": ""}]))
     (line,) = await versions.gather(problem(CODE, "f", root=place.root), tools(place, "docker"))
