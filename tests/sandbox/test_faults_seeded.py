@@ -315,7 +315,7 @@ SEEDS = {
     ),
     "container engine": Seed(
         says="needs Docker",
-        remedy="test double",
+        remedy="sandbox.services = ['docker:IMAGE']",
         files={
             "m.py": "import socket\n\n\ndef f():\n    with socket.socket(socket.AF_UNIX) as s:\n"
             "        s.connect('/var/run/docker.sock')\n"

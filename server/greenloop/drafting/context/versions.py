@@ -21,7 +21,7 @@ from greenloop.core.ports import Tools
 from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.text.encoding import read_or_empty
 from greenloop.project import sources
-from greenloop.project.environment.faults.tables import DISTRIBUTIONS
+from greenloop.project.environment.declared_dependencies import DISTRIBUTIONS
 from greenloop.project.environment.interpreters import site_packages
 from greenloop_sandbox import Environment, SandboxSpec
 from greenloop_sandbox.container import packages

@@ -13,7 +13,7 @@ from greenloop.engine.sandbox_spec import ignore_status
 from greenloop.engine.testing.run_tests import SuiteReport, refuse_unreadable, run_tests
 from greenloop.engine.timing import heartbeat
 from greenloop.localize.regions import may_change
-from greenloop.project.environment.faults import is_third_party
+from greenloop.project.environment.declared_dependencies import is_third_party
 from greenloop.project.settings import Settings
 from greenloop.project.sources import file_patterns, find_imports, find_module, read_text
 from greenloop.project.sources import list_test_files as find_test_files

@@ -20,7 +20,7 @@ from pathlib import Path, PurePosixPath
 from greenloop.core.documentation import examples_in
 from greenloop.core.python.ast_source import UNPARSABLE, parse_module_strictly
 from greenloop.project import sources
-from greenloop.project.environment.faults.tables import KNOWN
+from greenloop.project.environment.declared_dependencies import KNOWN
 from greenloop.project.revisions import support
 from greenloop.project.revisions.base_modules import BaseModules, module_word
 from greenloop.project.sources import python_files

@@ -10,15 +10,16 @@ from packaging.utils import canonicalize_name
 
 from greenloop.core.python.ast_source import UNPARSABLE, parse_module_strictly
 from greenloop.core.text.similar import MEANT, closest
+from greenloop.plugins.environment_faults.observation import ObservedFailure, is_installed_path
+from greenloop.plugins.environment_faults.rows import Predicate, Row
+from greenloop.plugins.environment_faults.tables import ADDED, LIBRARIES, MARKS, PLUGINS, REMOVED, SYNTAX
 from greenloop.project import sources
-from greenloop.project.environment.faults.declared_dependencies import (
+from greenloop.project.environment.declared_dependencies import (
+    DISTRIBUTIONS,
     is_local_dependency,
     is_third_party,
     project_name,
 )
-from greenloop.project.environment.faults.observation import ObservedFailure, is_installed_path
-from greenloop.project.environment.faults.rows import Predicate, Row
-from greenloop.project.environment.faults.tables import ADDED, DISTRIBUTIONS, LIBRARIES, MARKS, PLUGINS, REMOVED, SYNTAX
 from greenloop.project.syntax import definitions
 
 _LIBRARY = (

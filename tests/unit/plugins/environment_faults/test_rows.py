@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from greenloop.plugins.environment_faults import collection, machine, packages, sandbox_limits
 from greenloop.project.environment import faults
-from greenloop.project.environment.faults import collection, machine, packages, sandbox_limits
 from greenloop_sandbox import Environment, Execution, Failure, Frame
 
 ENVIRONMENT = Environment(
@@ -17,7 +17,7 @@ ENVIRONMENT = Environment(
 )
 TABLES = (
     packages.PLUGIN_ROWS, packages.ROWS, machine.DISPLAY_ROWS, machine.ROWS, sandbox_limits.VARIABLE_ROWS,
-    sandbox_limits.ROWS, collection._KILL_ROWS, collection._OUTPUT_ROWS,
+    sandbox_limits.ROWS, collection.KILL_ROWS, collection.OUTPUT_ROWS,
 )  # fmt: skip
 NAME_THE_FOLDER = "name the folder in the setting `pythonpath` of pytest."
 ROWS = [*chain.from_iterable(TABLES)]

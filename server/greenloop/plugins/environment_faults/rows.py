@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
+
+from greenloop.project.environment.faults import Fault
 
 Subject = TypeVar("Subject")
 # Says if the row applies; a mapping holds values for its texts.
 Predicate = Callable[[Subject, re.Match[str]], Mapping[str, str] | bool | None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fault:
-    """One sentence saying what the environment lacks, and the remedy."""
-
-    sentence: str
-    remedy: str
 
 
 class Row(NamedTuple, Generic[Subject]):

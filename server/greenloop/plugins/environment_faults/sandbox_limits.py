@@ -7,9 +7,9 @@ import re
 from fnmatch import fnmatch
 from pathlib import Path
 
-from greenloop.project.environment.faults.observation import ObservedFailure, is_installed_path
-from greenloop.project.environment.faults.rows import Row
-from greenloop.project.environment.faults.tables import SERVICES
+from greenloop.plugins.environment_faults.observation import ObservedFailure, is_installed_path
+from greenloop.plugins.environment_faults.rows import Row
+from greenloop.plugins.environment_faults.tables import SERVICES
 from greenloop.project.services import setting_for
 
 _HIDDEN = (".env*", "*.pem", "*.key", ".git", ".netrc", "credentials*")

@@ -6,9 +6,9 @@ import re
 import shutil
 import zoneinfo
 
-from greenloop.project.environment.faults.observation import ObservedFailure
-from greenloop.project.environment.faults.rows import Predicate, Row
-from greenloop.project.environment.faults.tables import DEBIAN
+from greenloop.plugins.environment_faults.observation import ObservedFailure
+from greenloop.plugins.environment_faults.rows import Predicate, Row
+from greenloop.plugins.environment_faults.tables import DEBIAN
 
 _DISPLAY = (
     r"no display name and no \$DISPLAY|couldn't connect to display|could not connect to display|NoSuchDisplayException"

@@ -1,33 +1,7 @@
-"""Tables that the rows look up: packages, plugins, libraries, programs, services and Python versions."""
+"""Tables that the rows look up: plugins, libraries, programs, services and Python versions."""
 
 from __future__ import annotations
 
-# Import names that differ from the name of the distribution to install.
-DISTRIBUTIONS = {
-    "attr": "attrs", "bs4": "beautifulsoup4", "cv2": "opencv-python-headless", "Crypto": "pycryptodome",
-    "dateutil": "python-dateutil", "docx": "python-docx", "dotenv": "python-dotenv", "fitz": "PyMuPDF",
-    "git": "GitPython", "google": "google-api-python-client", "jose": "python-jose", "jwt": "PyJWT",
-    "MySQLdb": "mysqlclient", "OpenSSL": "pyOpenSSL", "PIL": "Pillow", "psycopg2": "psycopg2-binary",
-    "serial": "pyserial", "skimage": "scikit-image", "sklearn": "scikit-learn", "slugify": "python-slugify",
-    "usb": "pyusb", "yaml": "PyYAML", "zmq": "pyzmq",
-}  # fmt: skip
-# Names that projects do not use for their own modules; `slugify`, `magic` and the like are left out on purpose.
-KNOWN = frozenset(
-    """aiohttp alembic altair anthropic anyio attr attrs babel bcrypt black bokeh boto3 botocore bs4 cachetools celery
-    certifi cffi chardet Crypto cryptography cupy cv2 cython dask dateutil discord django docker docutils docx dotenv
-    duckdb fabric faiss faker fastapi fastmcp filelock flask flask_sqlalchemy freezegun gevent gensim git gradio
-    graphene greenlet grpc gunicorn h5py httpx huggingface_hub hypothesis igraph importlib_metadata IPython jax jinja2
-    joblib jose jsonschema jwt kafka keras langchain lightgbm litellm llvmlite loguru lxml markdown markupsafe
-    marshmallow matplotlib mlflow moto msgpack multidict mypy MySQLdb nbformat networkx nltk nox numba numexpr numpy
-    openai OpenSSL opentelemetry openpyxl orjson pandas paramiko passlib pendulum pexpect PIL pkg_resources platformdirs
-    playwright plotly pluggy polars prometheus_client prompt_toolkit psutil psycopg psycopg2 pyarrow pycparser pydantic
-    pydantic_settings pygame pygments pygls pymongo pymysql pyparsing PyQt5 PyQt6 PySide6 pyspark pytest_asyncio
-    pytest_mock pytz pywt ray redis regex requests requests_mock responses respx rich ruamel ruff scipy scrapy seaborn
-    selenium sentry_sdk serial setuptools shapely simplejson six skimage sklearn spacy sqlalchemy sqlmodel starlette
-    statsmodels streamlit structlog sympy tabulate tenacity tensorflow termcolor thrift tiktoken toml tomli tornado
-    torch torchvision tqdm transformers trio twisted typer typing_extensions tzlocal ujson urllib3 uvicorn uvloop
-    watchdog websocket websockets werkzeug wrapt xarray xgboost xlrd xmltodict yaml yarl zmq zstandard""".split()  # noqa: SIM905 - a list literal would take 150 lines
-)
 PLUGINS = {
     "aiohttp_client": "pytest-aiohttp", "anyio_backend": "anyio", "benchmark": "pytest-benchmark",
     "class_mocker": "pytest-mock", "db": "pytest-django", "django_db_setup": "pytest-django",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,23 +13,15 @@ from packaging.utils import canonicalize_name
 from greenloop.core.classify import is_of_workspace
 from greenloop.core.python.ast_source import UNPARSABLE, parse_module_strictly
 from greenloop.project import sources
+from greenloop.project.environment.faults import ReadText, failure_message
 from greenloop.project.environment.interpreters import site_packages
 from greenloop.project.syntax import definitions
 from greenloop_sandbox import Environment, Failure, Frame
 
-ReadText = Callable[[str], str | None]
-
-
-def failure_message(failure: Failure) -> str:
-    """The exception's message, taken from pytest's rendering if the runner reported nothing else."""
-    if failure.message:
-        return failure.message
-    return "\n".join(re.findall(r"^E +(.*)$", failure.text, re.MULTILINE))
-
 
 @dataclass(frozen=True)
 class ObservedFailure:
-    """One failure in its surroundings; the fields are the parameters of `find_environment_fault`."""
+    """One failure in its surroundings; the fields are the parameters of `explain_failure`."""
 
     failure: Failure
     environment: Environment

@@ -1,0 +1,1 @@
+"""Failures that no candidate can fix."""
