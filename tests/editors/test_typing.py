@@ -20,6 +20,7 @@ from .test_stories import code, double, go, red, waiting
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(400)]
 
 KEYS = 1000  # that are typed during a run and after it, at least
+FEW = 200  # the same for `make test`
 PAUSE = 0.02  # seconds between two keys
 REST = 0.5  # seconds between two sentences: without a pause the result of a run is not applied in every editor
 STATUS = "join(map(range(1, &columns), 'screenstring(&lines - 1, v:val)'), '')"
@@ -196,25 +197,27 @@ class Emacs(Typist):
 
 KIND = {kind.name: kind for kind in KINDS}
 PEOPLE = [
-    pytest.param((Neovim, "nvim-0.11"), id="nvim-page", marks=pytest.mark.needs("nvim011")),
-    pytest.param((StockNeovim, "nvim-0.11"), id="nvim-stock", marks=pytest.mark.needs("nvim011")),
-    pytest.param((Emacs, "eglot"), id="eglot", marks=pytest.mark.needs("emacs")),
-    pytest.param((Emacs, "lsp-mode"), id="lsp-mode", marks=pytest.mark.needs("lspmode")),
+    pytest.param((Neovim, "nvim-0.11", KEYS), id="nvim-page", marks=pytest.mark.needs("nvim011")),
+    pytest.param((StockNeovim, "nvim-0.11", KEYS), id="nvim-stock", marks=pytest.mark.needs("nvim011")),
+    pytest.param((Emacs, "eglot", KEYS), id="eglot", marks=pytest.mark.needs("emacs")),
+    pytest.param((Emacs, "eglot", FEW), id="few-keys", marks=pytest.mark.needs("emacs")),
+    pytest.param((Emacs, "lsp-mode", KEYS), id="lsp-mode", marks=pytest.mark.needs("lspmode")),
 ]
 
 
 @pytest.fixture(params=PEOPLE)
 def typist(request, bare_python):
-    person, name = request.param
+    person, name, keys = request.param
     settings = {"interpreter": str(bare_python), "preset": "plain", "sandbox.kind": "bubblewrap"}
     with tempfile.TemporaryDirectory(prefix="e-", ignore_cleanup_errors=True) as folder:
         Path(folder).chmod(0o755)
         typist = person(KIND[name], Path(folder), settings)
+        typist.least_keys = keys
         yield typist
         typist.end()
 
 
-@pytest.mark.story("nothing that is typed is lost", only=("eglot",))
+@pytest.mark.story("nothing that is typed is lost", only=("few-keys",))
 def test_every_key_that_is_typed_during_and_after_a_run_is_in_the_text(typist):
     typist.put(waiting("x * 4", "keyed", typist.root), code(double("x * 2", "keyed")), **red("keyed"), notes="")
     typist.refine()
@@ -230,12 +233,12 @@ def test_every_key_that_is_typed_during_and_after_a_run_is_in_the_text(typist):
 
     if isinstance(typist, Neovim):  # the whole screen, as it is drawn
         typist.wait("progress", lambda: "Refining test_keyed: " in typist.ask(STATUS))
-    while typist.count < KEYS / 4:
+    while typist.count < typist.least_keys / 4:
         write(SENTENCES[typist.count % len(SENTENCES)])
     go("keyed", typist)
     # Stock Neovim answers no question while it waits for a key after a message: only its screen is looked at.
     typist.wait("message", lambda: write(SENTENCES[0]) or b"Fixed: test_keyed passes" in typist.screen)
-    while typist.count < KEYS:
+    while typist.count < typist.least_keys:
         write(SENTENCES[typist.count % len(SENTENCES)])
     assert typist.text("keyed.py") == "def keyed(x):;    return x * 2"
     assert typist.text("notes.py").rstrip(";") == typed.replace("\r", ";").rstrip(";")
