@@ -28,16 +28,17 @@ from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.engine import presets
-from greenloop.engine.conversation.exchange import Looking
-from greenloop.engine.looks._project import ProjectView
 from greenloop.engine.loop import loop
 from greenloop.engine.loop.parts import Parts
+from greenloop.plugins.conversations.exchange import Looking
+from greenloop.plugins.conversations.looks._project import ProjectView
 from greenloop.project.settings import SandboxSettings
 from greenloop.project.snapshot import Snapshot
 from greenloop_sandbox import Environment, Execution, SandboxSpec, TestRun
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/extending.md").read_text(encoding="utf-8")
 FILES = {found[1]: found[0] for found in re.findall(r"```python\n(# (\w+/\w+\.py)\n.*?)```", PAGE, re.DOTALL)}
+OF_PLUGINS = {"looks": "greenloop.plugins.conversations.looks", "specs": "greenloop.plugins.written_tests.kinds"}
 PARAMETERS = {
     "feedback": ["problem", "attempts", "tools"],
     "looks": ["arguments", "project"],
@@ -57,7 +58,7 @@ def part(tmp_path, monkeypatch):
         place = tmp_path / folder
         place.mkdir(exist_ok=True)
         (place / file).write_text(FILES[name], encoding="utf-8")
-        package = importlib.import_module(registry.PACKAGES.get(folder, "greenloop.plugins.written_tests.kinds"))
+        package = importlib.import_module(registry.PACKAGES.get(folder) or OF_PLUGINS[folder])
         monkeypatch.setattr(package, "__path__", [*package.__path__, str(place)])
         importlib.invalidate_caches()
         module = registry.load_part(folder, file.removesuffix(".py"))

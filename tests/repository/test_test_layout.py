@@ -24,6 +24,7 @@ WITHOUT_TESTS = {
     "drafting": 12,
     "localize": 2,
     "plugins/agents": 2,
+    "plugins/conversations": 3,
     "plugins/embedded": 2,
     "plugins/environment_faults": 7,
     "plugins/function_calls": 4,

@@ -17,12 +17,12 @@ from greenloop.core.errors import ContextTooLongError, ModelError
 from greenloop.core.events import Looked, Started
 from greenloop.core.records.outcome import StopReason, Verified
 from greenloop.core.text.tokens import estimate_messages
-from greenloop.drafting.conversation.messages import feedback_on
-from greenloop.engine.conversation import exchange
-from greenloop.engine.conversation.exchange import ENOUGH, MOST_IN_TURN
 from greenloop.engine.history.store import History
 from greenloop.engine.history.unsolved_run import read_unsolved_run
-from greenloop.engine.looks import run
+from greenloop.plugins.conversations import exchange
+from greenloop.plugins.conversations.exchange import ENOUGH, MOST_IN_TURN
+from greenloop.plugins.conversations.looks import run
+from greenloop.plugins.conversations.messages import feedback_on
 from shop_run import FILES, RIGHT, SHOP, TARGET, WRONG, StandIn, block, texts, turns
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(240)]

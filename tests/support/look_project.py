@@ -6,7 +6,7 @@ from pathlib import Path
 
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Spec
-from greenloop.engine.looks._project import ProjectView
+from greenloop.plugins.conversations.looks._project import ProjectView
 from greenloop.project.snapshot import Snapshot
 from greenloop_sandbox import Execution
 

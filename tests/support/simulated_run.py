@@ -91,7 +91,7 @@ class SimulatedRun:
             workspace=RunWorkspace(context=None, sandbox=None, trusted=""),
             preset=find_preset(found.preset),
             calls=calls,
-            conversation=SimpleNamespace(has_answer=False, has_question=False),
+            conversation=None,
             user=NoUser(),
             failed={},
         )

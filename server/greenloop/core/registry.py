@@ -21,7 +21,6 @@ PACKAGES = {
     "feedback": "greenloop.drafting.feedback",
     "search": "greenloop.drafting.search",
     "models": "greenloop.models.providers",
-    "looks": "greenloop.engine.looks",
     "sandboxes": "greenloop_sandbox.backends",
 }
 

@@ -18,7 +18,6 @@ from greenloop.core.records.model import ChatRequest, Reply
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import ErrorGroup, Status
 from greenloop.core.text.redact import redact
-from greenloop.drafting.feedback import turn
 from greenloop.engine.presets import Preset
 from greenloop.localize.regions import is_unwritten
 from greenloop.models.roles import apply_sampling
@@ -51,7 +50,8 @@ class Feedback:
         tools = replace(self.tools, ask=ask)
         draft = attempts[-1].draft
         is_turn = draft is not None and draft.move is Move.TURN
-        parts = [turn] if is_turn else self.parts.get(attempts[-1].group, self.parts[None])
+        own = self.parts.get(attempts[-1].group, self.parts[None])
+        parts = [registry.load_part("feedback", "turn")] if is_turn else own
         if attempts[-1].verdict.status is Status.PASSED:
             parts = [part for part in parts if getattr(part, "DESCRIBES_PASSES", False)]
         notes = [await part.describe(problem, attempts, tools) for part in parts]

@@ -45,7 +45,7 @@ async def prepare(parts: RunParts, emit: Callable[[Event], None]) -> Model | Non
     if parts.baseline.has_result:
         return None
     drafter = await parts.calls.drafter()
-    if parts.converses(state.attempts):
+    if parts.conversation_after(state.attempts) is not None:
         exact = replace(parts.baseline.problem, exact=context.settings.regions == 1)
         parts.begin_from(replace(parts.baseline, problem=exact))
         return drafter

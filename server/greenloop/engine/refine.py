@@ -25,7 +25,7 @@ from greenloop.core.run_state import Baseline
 from greenloop.core.target_kinds import PreparedTarget, find_target_kind
 from greenloop.engine.baseline.early_changes import EarlyChanges
 from greenloop.engine.baseline.known_baseline import KnownBaseline
-from greenloop.engine.conversation.conversation import Conversation
+from greenloop.engine.conversations import Conversation, find_conversations
 from greenloop.engine.history.unsolved_run import UnsolvedRun
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.presets import Preset, find_preset
@@ -110,6 +110,8 @@ async def refine(
     deadline = Deadline(seconds=settings.seconds)
     secrets = tuple(workspace.find_secrets(request.root, os.environ))
     preset = harness.preset if harness else find_preset(_preset_name(request.aim, settings))
+    if (conversations := find_conversations()) is None:
+        preset = replace(preset, turns=0)
     root = workspace.check_root(request.root)
     snapshot = Snapshot(root=root, buffers=request.buffers)
     target = request.target
@@ -168,11 +170,12 @@ async def refine(
                 known_tests=await asyncio.to_thread(KnownTests.read, place, snapshot.buffers),
                 deadline=deadline,
             )
-            conversation = Conversation.of_context(context, calls, goes_on=request.earlier is not None)
+            if conversations is not None:
+                conversation = conversations.begin(context, calls, goes_on=request.earlier is not None)
             kind = await calls.settle_kind()
             # Where a single function may change, the whole baseline has to say which.
             asks_early = preset.turns and target.kind is TargetKind.TEST and settings.regions > 1
-            if asks_early and kind is ModelKind.CAPABLE:
+            if conversation and asks_early and kind is ModelKind.CAPABLE:
                 context = replace(context, when_located=conversation.ask_early)
             is_shared = pool is not None and (harness is None or harness.remembers)
             known = KnownBaseline(context=context, pool=pool if is_shared else None)
@@ -188,7 +191,7 @@ async def refine(
                     context = replace(context, aim=find_aim(COMMENT))
                     preset, baseline = find_preset(_preset_name(context.aim, settings)), await measure_baseline(context)
                     calls = replace(calls, preset=preset)
-                    conversation = Conversation.of_context(context, calls)
+                    conversation = conversations.begin(context, calls) if conversations else None
             parts = RunParts(
                 context=context,
                 baseline=baseline,

@@ -55,7 +55,7 @@ class RefineRun:
         try:
             async with state.deadline.limit() as limit:
                 drafter = await prepare(self.parts, emit)
-                if drafter is not None and not self.parts.converses(state.attempts):
+                if drafter is not None and self.parts.conversation_after(state.attempts) is None:
                     self.steps.plan(state.problem, state.attempts)  # raises what would end the run before any attempt
         except TimeoutError:
             if not limit.expired():
@@ -70,7 +70,7 @@ class RefineRun:
 
     async def _before_search(self, outcome: Outcome) -> Outcome:
         """Adds what models used to the outcome of a request that ended before the search."""
-        withdrawn = await asyncio.shield(self.parts.conversation.withdraw())
+        withdrawn = await self.parts.withdraw()
         return with_withdrawn(replace(outcome, usage=outcome.usage + self.parts.state.ledger.used), withdrawn)
 
     async def _refine(self, drafter: Model, history: History, forward: Callable[[Event], None]) -> Outcome:
@@ -135,7 +135,7 @@ class RefineRun:
         finally:
             await asyncio.shield(run.related.stop())
             await asyncio.shield(asyncio.to_thread(run.related.keep))
-            withdrawn = await asyncio.shield(run.conversation.withdraw())
+            withdrawn = await run.withdraw()
         outcome = with_withdrawn(self._builder().complete(outcome, state), withdrawn)
         usage = replace(outcome.usage, test_seconds=run.workspace.watch.seconds)
         outcome = await run.workspace.with_tests(replace(outcome, run=number, usage=usage), state.problem)

@@ -5,6 +5,7 @@ It must not know in which order they are used.
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass, field
@@ -16,7 +17,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Verdict
 from greenloop.core.run_state import Baseline, RunState
 from greenloop.engine.baseline.related_trace import RelatedTests
-from greenloop.engine.conversation.conversation import Conversation
+from greenloop.engine.conversations import Conversation, Withdrawn
 from greenloop.engine.feedback import Feedback
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.presets import Preset
@@ -33,7 +34,8 @@ FIRST_DRAFT = Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)
 
 @dataclass(kw_only=True)
 class RunParts:
-    """`calls` are those of its models, whose ledger is the run's; `conversation`, with a capable one, may have begun.
+    """`calls` are those of its models, whose ledger is the run's; `conversation`, with a capable one, may have begun
+    (None: nothing holds any).
 
     `baseline` is replaced where preparing the run adds to it; `failed` are verdicts of changes that were tried before.
     """
@@ -43,7 +45,7 @@ class RunParts:
     workspace: RunWorkspace
     preset: Preset
     calls: ModelCalls
-    conversation: Conversation
+    conversation: Conversation | None
     user: InitVar[User]
     failed: InitVar[Mapping[Change, Verdict]]
     state: RunState = field(init=False)
@@ -86,18 +88,24 @@ class RunParts:
             options=options,
         )
         self.feedback = Feedback(settings=settings, preset=self.preset, tools=self.tools, secrets=self.calls.secrets)
-        self.conversation.run = self.verifier.run
-        self.conversation.findings = lambda: findings_of(context, self.baseline, state.problem)
+        if self.conversation is not None:
+            self.conversation.know_baseline(
+                self.verifier.run, lambda: findings_of(context, self.baseline, state.problem)
+            )
 
     def begin_from(self, baseline: Baseline) -> None:
         """Takes over a baseline to which something was added."""
         self.baseline = baseline
         self.state.start_from(baseline)
 
-    def converses(self, attempts: Sequence[Attempt]) -> bool:
-        """Does the next answer come from a capable model, with which there is a conversation?"""
+    def conversation_after(self, attempts: Sequence[Attempt]) -> Conversation | None:
+        """The conversation, where the next answer comes from a capable model."""
         is_plain = self.preset.turns and self.context.aim is None and not self.state.problem.spec.open
-        return bool(is_plain) and self.calls.kind(attempts) is ModelKind.CAPABLE
+        return self.conversation if is_plain and self.calls.kind(attempts) is ModelKind.CAPABLE else None
+
+    async def withdraw(self) -> Withdrawn:
+        """Ends a question that was sent ahead, if no turn took its answer; returns what it used."""
+        return await asyncio.shield(self.conversation.withdraw()) if self.conversation else Withdrawn()
 
     def first_request(self, problem: Problem) -> ChatRequest | InfillRequest:
         """The first full prompt of the run, whether or not it is ever sent."""

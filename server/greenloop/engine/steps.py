@@ -18,7 +18,6 @@ from greenloop.core.records.model import Role, Room
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Spec
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.drafting.search import conversation as conversation_search
 from greenloop.engine.loop.parts import Elect, Parts, keep_order, load_rank
 from greenloop.engine.run_parts import RunParts
 from greenloop.models.providers import none
@@ -35,7 +34,7 @@ class Steps:
     def for_loop(self, emit: Callable[[Event], None], accept: Callable[[Files], Awaitable[Verdict]]) -> Parts:
         """Builds the functions of the loop; `emit` gets changes of the spec."""
         run = self.parts
-        calls, conversation, blind = run.calls, run.conversation, run.preset.blind
+        calls, talk, blind = run.calls, run.conversation, run.preset.blind
         return Parts(
             plan=self.plan,
             assemble=calls.request,
@@ -53,20 +52,20 @@ class Steps:
             sent=calls.sent,
             rank=keep_order if blind or run.context.aim else load_rank(calls),
             converse=self._converse,
-            has_question=lambda: conversation.has_question,
-            has_answer=lambda: conversation.has_answer,
+            has_question=lambda: talk is not None and talk.has_question,
+            has_answer=lambda: talk is not None and talk.has_answer,
         )
 
     async def first_move(self) -> tuple[Move, int]:
         """The first move of the run, and the tokens of its first whole prompt; a conversation begins with it."""
         run = self.parts
         problem, attempts = run.state.problem, run.state.attempts
-        if not run.converses(attempts):
+        if (conversation := run.conversation_after(attempts)) is None:
             planned = self.plan(problem, attempts)
             prompt = count_prompt_tokens(run.first_request(problem), run.calls.count_tokens)
             return (planned[0].move if planned else Move.DRAFT), prompt
-        run.conversation.ask_ahead(attempts[0])
-        return Move.TURN, await run.conversation.prompt_tokens()
+        conversation.ask_ahead(attempts[0])
+        return Move.TURN, await conversation.prompt_tokens()
 
     def plan(self, problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:
         """Plans the next turn of a conversation, or by the preset's search within the settings and the run's limits.
@@ -81,8 +80,8 @@ class Steps:
 
     def _search(self, problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:
         run = self.parts
-        if run.converses(attempts):
-            return conversation_search.plan(problem, attempts, has_answer=run.conversation.has_answer)
+        if (conversation := run.conversation_after(attempts)) is not None:
+            return conversation.plan(problem, attempts)
         plan: Callable[..., Sequence[Draft]] = registry.load_part("search", run.preset.search).plan
         if not run.preset.tries_changes:
             return plan(problem, attempts)
@@ -122,6 +121,7 @@ class Steps:
         self, number: int, draft: Draft, problem: Problem, attempts: Sequence[Attempt], emit: Callable[[Event], None]
     ) -> Attempt:
         """Asks for the next turn; the run's problem gets every file that it changes, and tests of these are related."""
+        assert self.parts.conversation is not None
         attempt, extended = await self.parts.conversation.turn(number, draft, problem, attempts, emit)
         await self.parts.related.extend(extended)
         return attempt

@@ -1,0 +1,1 @@
+"""The feedback of a conversation."""
