@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from forked import Forks
+from .forked import Forks
 
 HERE = Path(__file__).parent
 LIMIT = 1 << 26  # bytes of a message
