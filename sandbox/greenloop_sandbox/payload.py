@@ -81,6 +81,18 @@ def _relocate(code: CodeType, path: str) -> CodeType:
     return code.replace(co_filename=path, co_consts=tuple(constants))
 
 
+def variables(hash_seed: int) -> dict[str, str]:
+    """The environment variables that tests have in every sandbox."""
+    return {
+        "HOME": "/tmp",  # noqa: S108 (the sandbox's own; the supervisor makes a fresh home below it for each run)
+        "LANG": "C.UTF-8",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONNOUSERSITE": "1",
+        "PYTHONHASHSEED": str(hash_seed % 4294967296),
+        **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"),
+    }
+
+
 @cache
 def borrowed_packages() -> Mapping[str, Path]:
     """Greenloop's own pytest and its dependencies, by file name, for interpreters without pytest."""

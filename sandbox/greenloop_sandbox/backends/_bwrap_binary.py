@@ -11,14 +11,13 @@ import stat
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
 from greenloop_sandbox import os_release, payload, selftest_cache
 from greenloop_sandbox.backends import _launch, _mounts, _seccomp
-from greenloop_sandbox.backends._launch import open_arguments, staged_command, staged_writable, test_identity
+from greenloop_sandbox.backends._launch import Binary, open_arguments, staged_command, staged_workspace, test_identity
 from greenloop_sandbox.errors import CannotVerifyError
 
 # Settings that an administrator may change while the machine runs; a change invalidates a cached self-test.
@@ -36,19 +35,6 @@ _CONTAINER_REMEDY = (
     "Inside a container, allow them there (`--security-opt seccomp=unconfined --security-opt systempaths=unconfined`), "
     "or use Docker: set sandbox.kind = docker."
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Binary:
-    """A bubblewrap binary that passed its self-test.
-
-    `overlay`: it can give tests a writable throw-away workspace; `staged`: because root prepares that beforehand.
-    """
-
-    path: str
-    version: str
-    overlay: bool
-    staged: bool = False
 
 
 def find_binaries() -> tuple[str, ...]:
@@ -137,7 +123,7 @@ def _self_test(program: Binary) -> str:
                 root.chmod(0o755)
                 for path in (root, root / "there"):
                     os.chown(path, identity.uid, identity.gid)
-            staged_arguments = staged_writable(root) if program.staged else None
+            staged_arguments = staged_workspace(root, writable=True) if program.staged else None
             arguments = _mounts.selftest_arguments(
                 root, identity, writable=program.overlay, seccomp=_seccomp.program(), staged=staged_arguments
             )
@@ -213,7 +199,7 @@ def _read(path: str) -> str:
         return ""
 
 
-def kernel_version() -> tuple[int, ...]:
-    """Major and minor version of the running kernel."""
+def counts_processes() -> bool:
+    """Does the kernel count processes for each user namespace? It does since Linux 5.14."""
     numbers = platform.release().split("-")[0].split(".")[:2]
-    return tuple(int(number) for number in numbers if number.isdigit())
+    return tuple(int(number) for number in numbers if number.isdigit()) >= (5, 14)

@@ -78,7 +78,7 @@ class ContainerSession(WarmSession):
 
     async def _run_once(self, run: TestRun, *, prepared_session: bool) -> Execution:
         stop_event = threading.Event()
-        return await self._work(stop_event, self._run, run, stop_event.is_set, prepared_session)
+        return await self._work(stop_event, self.run_once, run, stop_event.is_set, prepared_session)
 
     async def _prepare(self, names: Sequence[str]) -> bool:
         return await self._work(threading.Event(), self._prepare_session, names)
@@ -190,18 +190,10 @@ class ContainerSession(WarmSession):
 
     def _send_prepare(self, connection: ContainerConnection, names: Sequence[str], *, trial: bool) -> bool:
         """Sends a prepare request. False: it spoilt the supervisor, and the container was removed."""
-        request = payload.protocol().prepare_request(
-            connection.config.root,
-            names,
-            rewritten=self.warmup.rewritten,
-            trial=trial,
-            session=self.warmup.session_allowed,
-            environ=_environ(connection),
-            start=self.spec.start,
-        )
-        reply = connection.ask(request, PREPARE_SECONDS)
-        if reply["kind"] != "prepared":
-            raise ContainerError(str(reply.get("reason") or f"The supervisor answered {reply['kind']!r}."))
+        config = connection.config
+        environ = project_metadata.environ(config.project, config.root)
+        request = self.warmup.request(self.spec, names, trial=trial, root=config.root, environ=environ)
+        reply = connection.ask(request, "prepared", PREPARE_SECONDS)
         connection.session = bool(reply["session"])
         if self.warmup.record_prepared(names, reply):
             return True
@@ -232,18 +224,20 @@ class ContainerSession(WarmSession):
                 executable=[path for path in executable if path in files],
                 folders=() if files else folders,
             )
-            answer = connection.ask(request, WRITE_SECONDS)
-            if answer["kind"] != "written":
-                raise ContainerError(str(answer.get("reason") or "The workspace could not be uploaded."))
+            connection.ask(request, "written", WRITE_SECONDS)
         self._uploaded = current
 
     def run_once(
         self, run: TestRun, should_stop: Callable[[], bool] = bool, prepared_session: bool = False
     ) -> Execution:
-        """Runs once in the prepared container; `prepared_session`: in a prepared pytest session.
+        """Runs once in the prepared container, which a failure ends; `prepared_session`: in its pytest session."""
+        try:
+            return self._run_prepared(run, should_stop, prepared_session)
+        except self.failures as problem:
+            self.end()
+            return Execution(broken=str(problem))
 
-        Raises `ContainerError`, `SupervisorError`, `CannotVerifyError`.
-        """
+    def _run_prepared(self, run: TestRun, should_stop: Callable[[], bool], prepared_session: bool) -> Execution:
         if run.baseline:  # what the user has just saved counts, whatever the size of the workspace
             self._scanned_at = 0.0
         connection = self.prepare(run.hash_seed)
@@ -251,9 +245,7 @@ class ContainerSession(WarmSession):
             raise ContainerError("The run was cancelled.")
         key = secrets.token_bytes(32)
         request = _request(connection, self.spec, run, key, session=prepared_session and connection.session)
-        reply = connection.ask(request, (run.seconds + GRACE_SECONDS) * payload.protocol().load())
-        if reply["kind"] != "done":
-            raise ContainerError(str(reply.get("reason") or f"The supervisor answered {reply['kind']!r}."))
+        reply = connection.ask(request, "done", (run.seconds + GRACE_SECONDS) * payload.protocol().load())
         self._runs += 1
         result = read_execution(reply, key)
         if reply.get("dirty") or is_suspicious(result):
@@ -274,13 +266,6 @@ class ContainerSession(WarmSession):
             log.info("%s", problem)
             self.end()
 
-    def _run(self, run: TestRun, should_stop: Callable[[], bool], prepared_session: bool) -> Execution:
-        try:
-            return self.run_once(run, should_stop, prepared_session)
-        except self.failures as problem:
-            self.end()
-            return Execution(broken=str(problem))
-
     def _shape(self, memory: int) -> ContainerConfig:
         place = self.spec
         return ContainerConfig(
@@ -296,21 +281,17 @@ class ContainerSession(WarmSession):
         )
 
 
-def _environ(connection: ContainerConnection) -> dict[str, str]:
-    path = project_metadata.python_path(connection.config.project, connection.config.root)
-    return {"PYTHONPATH": path} if path else {}
-
-
 def _request(
     connection: ContainerConnection, spec: SandboxSpec, run: TestRun, key: bytes, *, session: bool
 ) -> dict[str, Any]:
+    config = connection.config
     return run_request(
         spec,
         run,
         key,
         files=run.files,
-        root=connection.config.root,
-        environ=_environ(connection),
+        root=config.root,
+        environ=project_metadata.environ(config.project, config.root),
         session=session,
         uid=MIN_UID + secrets.randbelow(UID_COUNT),  # random, so that no other process counts against its limit
         # In addition to the engine's own: what a container's limits see too late, such as unnamed files in memory.

@@ -6,8 +6,6 @@ import tempfile
 from pathlib import Path
 
 from greenloop_sandbox.backends._container import NAME, ContainerSession
-from greenloop_sandbox.backends._supervisor import SupervisorError
-from greenloop_sandbox.container.connection import ContainerError
 from greenloop_sandbox.container.engine import Engine
 from greenloop_sandbox.loading import own_environment
 from greenloop_sandbox.records import Execution, Limits, SandboxSpec, TestRun
@@ -85,14 +83,14 @@ def try_sandbox(engine: Engine, image: str, limits: Limits, runtime: str = "") -
         session = ContainerSession(engine=engine, spec=place, image=image, runtime=runtime)
         try:
             return find_problem(session.run_once(TestRun(selectors=(FILE,), seconds=30.0)))
-        except (ContainerError, SupervisorError) as problem:
-            return str(problem)
         finally:
             session.end()
 
 
 def find_problem(execution: Execution) -> str:
     """The first check that failed, with the reason; empty when all passed."""
+    if execution.broken:
+        return execution.broken
     results = case_results(execution)
     for result in results:
         if not result.passed:

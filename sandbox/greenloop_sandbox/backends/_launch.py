@@ -1,4 +1,4 @@
-"""Builds the command that starts bubblewrap: descriptors for contents, and staging where we are root."""
+"""Starts a supervisor in bubblewrap: descriptors for contents, and staging where we are root."""
 
 from __future__ import annotations
 
@@ -6,9 +6,14 @@ import marshal
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from greenloop_sandbox.backends import _drop_root, _identity, _mounts
+from greenloop_sandbox.backends._supervisor import Supervisor
+from greenloop_sandbox.records import SandboxSpec
+
+NAME = "bubblewrap"
 
 _SPARE_IDS = (1_900_010_001, 64_321, 10_001)  # user ids for tests when greenloop is root: the first that may be used
 
@@ -29,6 +34,49 @@ def _spare_id(kind: str) -> int:
     return next((spare for spare in _SPARE_IDS if any(low <= spare < low + size for low, _, size in ranges)), 65534)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Binary:
+    """A bubblewrap binary that passed its self-test.
+
+    `overlay`: it can give tests a writable throw-away workspace; `staged`: because root prepares that beforehand.
+    """
+
+    path: str
+    version: str
+    overlay: bool
+    staged: bool = False
+
+
+async def start_supervisor(
+    binary: Binary,
+    spec: SandboxSpec,
+    identity: _identity.Identity,
+    arguments: Sequence[_mounts.Argument],
+    *,
+    options: Sequence[str] = (),
+    descriptors: Sequence[int] = (),
+    files: Mapping[str, bytes] | None = None,
+    disk: int = 0,
+) -> Supervisor:
+    """Starts the supervisor, with its `options` and `descriptors`, in a sandbox with these arguments of bubblewrap.
+
+    The descriptors are closed here; root prepares the mounts with `files` and `disk`, as `staged_command` has them.
+    Raises `SupervisorError` when it cannot be started.
+    """
+    opened = [*descriptors]
+    try:
+        argv = open_arguments([binary.path, *arguments], opened)
+        argv += [str(spec.environment.executable), "-s", "-B", f"{_mounts.INSIDE}/supervisor.py"]
+        argv += ["--alone", "--packages", f"{_mounts.INSIDE}/packages", *options]
+        if binary.staged:
+            argv = staged_command(argv, spec.root, identity, opened, files=files or {}, disk=disk)
+        user = identity.options(staged=binary.staged)
+        return await Supervisor.start(argv, title=NAME, pass_fds=tuple(opened), env={}, cwd="/", **user)
+    finally:
+        for fd in opened:
+            os.close(fd)
+
+
 def open_arguments(arguments: Sequence[_mounts.Argument], descriptors: list[int]) -> list[str]:
     """Replaces contents by the number of a descriptor to read them from; adds the descriptors to the list."""
     return [str(_descriptor(word, descriptors)) if isinstance(word, bytes) else word for word in arguments]
@@ -46,14 +94,9 @@ def _descriptor(data: bytes, descriptors: list[int]) -> int:
 # -- as root -------------------------------------------------------------------------------------------
 
 
-def staged_writable(root: Path) -> list[_mounts.Argument]:
-    """The arguments that show a staged workspace with its throw-away layer."""
-    return ["--bind", f"{_drop_root.STAGE}/workspace", str(root)]
-
-
-def staged_read_only(root: Path) -> list[_mounts.Argument]:
-    """The arguments that show a staged workspace without a layer."""
-    return ["--ro-bind", f"{_drop_root.STAGE}/workspace", str(root)]
+def staged_workspace(root: Path, *, writable: bool) -> list[_mounts.Argument]:
+    """The arguments that show a staged workspace; `writable`: with its throw-away layer."""
+    return ["--bind" if writable else "--ro-bind", f"{_drop_root.STAGE}/workspace", str(root)]
 
 
 def staged_command(

@@ -146,15 +146,10 @@ def variables(spec: SandboxSpec, hash_seed: int) -> dict[str, str]:
     environment = spec.environment
     values = {
         "PATH": f"{environment.executable.parent}:{environment.prefix / 'bin'}:{SYSTEM_PATH}",
-        "HOME": "/tmp",  # noqa: S108 (the sandbox's own; the supervisor makes a fresh home below it for each run)
-        "LANG": "C.UTF-8",
+        **payload.variables(hash_seed),
         bundled_hypothesis.PATH_VARIABLE: f"{INSIDE}/{bundled_hypothesis.NAME}",
         "USER": "user",
         "LOGNAME": "user",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONNOUSERSITE": "1",
-        "PYTHONHASHSEED": str(hash_seed % 4294967296),
-        **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"),
     }
     if environment.prefix != environment.base:
         values["VIRTUAL_ENV"] = str(environment.prefix)
@@ -163,13 +158,7 @@ def variables(spec: SandboxSpec, hash_seed: int) -> dict[str, str]:
 
 def _root_arguments(identity: Identity, *, disk: int, network: bool) -> Iterator[Argument]:
     """Shows the system's folders, made-up accounts, and private /proc, /dev and /tmp."""
-    yield from ("--ro-bind", "/usr", "/usr")
-    for name in SYSTEM:
-        path = f"/{name}"
-        if os.path.islink(path):
-            yield from ("--symlink", os.readlink(path), path)
-        elif os.path.isdir(path):
-            yield from ("--ro-bind", path, path)
+    yield from system_folders()
     for name in _ETC + (_ETC_NETWORK if network else ()):
         yield from ("--ro-bind-try", os.path.realpath(f"/etc/{name}"), f"/etc/{name}")
     accounts = {
@@ -182,6 +171,17 @@ def _root_arguments(identity: Identity, *, disk: int, network: bool) -> Iterator
     yield from ("--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev")
     yield from ("--perms", "1777", "--size", str(16 << 20), "--tmpfs", "/dev/shm", "--remount-ro", "/dev")  # noqa: S108
     yield from ("--perms", "1777", "--size", str(disk), "--tmpfs", "/tmp")  # noqa: S108
+
+
+def system_folders() -> Iterator[str]:
+    """Shows /usr, and the other folders of the system as they are: most are links."""
+    yield from ("--ro-bind", "/usr", "/usr")
+    for name in SYSTEM:
+        path = f"/{name}"
+        if os.path.islink(path):
+            yield from ("--symlink", os.readlink(path), path)
+        elif os.path.isdir(path):
+            yield from ("--ro-bind", path, path)
 
 
 def _hosts() -> str:

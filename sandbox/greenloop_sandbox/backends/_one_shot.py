@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
 import tempfile
 from pathlib import Path
 
 from greenloop_sandbox.backends import _identity, _masking, _mounts, _seccomp, _supervisor
-from greenloop_sandbox.backends._bwrap_binary import Binary, kernel_version
-from greenloop_sandbox.backends._launch import open_arguments, staged_command, staged_writable
+from greenloop_sandbox.backends._bwrap_binary import counts_processes
+from greenloop_sandbox.backends._launch import NAME, Binary, staged_workspace, start_supervisor
 from greenloop_sandbox.errors import CannotVerifyError
 from greenloop_sandbox.ports import Session
 from greenloop_sandbox.records import Execution, SandboxSpec, TestRun
-
-_NAME = "bubblewrap"
 
 
 class OneShotSession(Session):
@@ -29,27 +26,23 @@ class OneShotSession(Session):
 
     @property
     def name(self) -> str:
-        return _NAME
+        return NAME
 
     async def run(self, run: TestRun) -> Execution:
         """Runs the tests. A failure of the sandbox itself is reported in `Execution.broken`."""
-        descriptors: list[int] = []
         supervisor = None
         try:
             run = _mounts.follow_links(self._spec.root, run)
-            # Only the scan runs in a thread: descriptors are opened where a cancellation cannot lose them.
-            arguments = await asyncio.to_thread(self._arguments, run)
-            argv = self._argv(arguments, run, descriptors)
-            user = self._identity.options(staged=self._binary.staged)
-            supervisor = await _supervisor.Supervisor.start(
-                argv, title=_NAME, pass_fds=tuple(descriptors), env={}, cwd="/", **user
+            arguments, disk = await asyncio.to_thread(self._arguments, run), self._spec.limits.disk
+            supervisor = await start_supervisor(
+                self._binary, self._spec, self._identity, arguments, files=run.files, disk=disk
             )
             self._running.add(supervisor)
             return await _supervisor.run_once(
                 supervisor,
                 self._spec,
                 run,
-                count_processes=kernel_version() >= (5, 14),  # since then counted per user namespace
+                count_processes=counts_processes(),
                 watch_disk=self._binary.overlay and not self._binary.staged,
             )
         except (ValueError, CannotVerifyError) as error:
@@ -57,8 +50,6 @@ class OneShotSession(Session):
         except (_supervisor.SupervisorError, OSError) as error:
             return Execution(broken=str(error))
         finally:
-            for fd in descriptors:
-                os.close(fd)
             if supervisor is not None:
                 await asyncio.shield(self._end(supervisor))
 
@@ -89,15 +80,5 @@ class OneShotSession(Session):
             seccomp=_seccomp.program(),
             hash_seed=run.hash_seed,
             empty_file=self._empty_file,
-            staged=staged_writable(self._spec.root) if self._binary.staged else None,
-        )
-
-    def _argv(self, arguments: list[_mounts.Argument], run: TestRun, descriptors: list[int]) -> list[str]:
-        command = [str(self._spec.environment.executable), "-s", "-B", f"{_mounts.INSIDE}/supervisor.py"]
-        command += ["--alone", "--packages", f"{_mounts.INSIDE}/packages"]
-        argv = [*open_arguments([self._binary.path, *arguments], descriptors), *command]
-        if not self._binary.staged:
-            return argv
-        return staged_command(
-            argv, self._spec.root, self._identity, descriptors, files=run.files, disk=self._spec.limits.disk
+            staged=staged_workspace(self._spec.root, writable=True) if self._binary.staged else None,
         )

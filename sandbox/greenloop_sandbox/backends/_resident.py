@@ -16,10 +16,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from greenloop_sandbox import payload
 from greenloop_sandbox.backends import _identity, _masking, _mounts, _seccomp, _supervisor
-from greenloop_sandbox.backends._bwrap_binary import Binary, kernel_version
-from greenloop_sandbox.backends._launch import open_arguments, staged_command, staged_read_only
+from greenloop_sandbox.backends._bwrap_binary import counts_processes
+from greenloop_sandbox.backends._launch import NAME, Binary, staged_workspace, start_supervisor
 from greenloop_sandbox.backends._one_shot import OneShotSession
 from greenloop_sandbox.backends._services import Services
 from greenloop_sandbox.backends._warmup import PREPARE_SECONDS, Stamp, WarmSession, Warmup, is_suspicious
@@ -29,7 +28,6 @@ from greenloop_sandbox.records import Execution, SandboxSpec, TestRun
 
 log = logging.getLogger(__name__)
 
-_NAME = "bubblewrap"
 MAX_RUNS = 200  # after this many runs an instance is taken down; the next run builds another
 MAX_INSTANCES = 2  # instances that may exist at once, one for each hash seed; more only while all are in use
 
@@ -61,7 +59,7 @@ class ResidentSession(WarmSession):
 
     @property
     def name(self) -> str:
-        return _NAME
+        return NAME
 
     async def run(self, run: TestRun) -> Execution:
         """Runs the tests; its own failure is in `Execution.broken`, that of a service raises `CannotVerifyError`."""
@@ -128,7 +126,7 @@ class ResidentSession(WarmSession):
             session=session,
             wall=vars(hidden),
             filters=_seccomp.program() or b"",
-            count_processes=kernel_version() >= (5, 14),  # since then counted per user namespace
+            count_processes=counts_processes(),
         )
         reply = await instance.supervisor.ask(request, "done", run.seconds + _supervisor.GRACE_SECONDS)
         execution = _supervisor.read_execution(reply, key)
@@ -163,15 +161,10 @@ class ResidentSession(WarmSession):
                 await self._stop_instance(seed)
 
     async def _start_instance(self, seed: int, stamp: Stamp) -> SandboxInstance:
-        descriptors: list[int] = []
-        user = self._identity.options(staged=self._binary.staged)
         services = Services(program=self._binary.path, services=self._spec.services)
         await services.start()
         try:
-            argv = self._argv(seed, descriptors, services)
-            supervisor = await _supervisor.Supervisor.start(
-                argv, title=_NAME, pass_fds=tuple(descriptors), env={}, cwd="/", **user
-            )
+            supervisor = await self._start_supervisor(seed, services)
             instance = SandboxInstance(supervisor=supervisor, stamp=stamp, services=services)
             self._instances[seed] = instance
             try:
@@ -185,23 +178,17 @@ class ResidentSession(WarmSession):
         except BaseException:
             await asyncio.shield(services.end())
             raise
-        else:
-            return instance
-        finally:
-            for fd in descriptors:
-                os.close(fd)
+        return instance
 
-    def _argv(self, seed: int, descriptors: list[int], services: Services) -> list[str]:
-        root = self._spec.root
-        staged_arguments = staged_read_only(root) if self._binary.staged else None
-        arguments = _mounts.resident_arguments(self._spec, self._identity, hash_seed=seed, staged=staged_arguments)
-        supervisor_command = [str(self._spec.environment.executable), "-s", "-B", f"{_mounts.INSIDE}/supervisor.py"]
-        supervisor_command += ["--alone", "--packages", f"{_mounts.INSIDE}/packages"]
-        if not self._spec.network and (addresses := _mounts.addresses()):
-            supervisor_command += ["--addresses", addresses]
-        supervisor_command += services.arguments(descriptors)
-        argv = [*open_arguments([self._binary.path, *arguments], descriptors), *supervisor_command]
-        return staged_command(argv, root, self._identity, descriptors, files={}, disk=0) if staged_arguments else argv
+    async def _start_supervisor(self, seed: int, services: Services) -> _supervisor.Supervisor:
+        spec, binary, identity = self._spec, self._binary, self._identity
+        workspace = staged_workspace(spec.root, writable=False) if binary.staged else None
+        arguments = _mounts.resident_arguments(spec, identity, hash_seed=seed, staged=workspace)
+        descriptors: list[int] = []
+        options = services.arguments(descriptors)
+        if not spec.network and (addresses := _mounts.addresses()):
+            options += ["--addresses", addresses]
+        return await start_supervisor(binary, spec, identity, arguments, options=options, descriptors=descriptors)
 
     async def _prepare_new(self, instance: SandboxInstance) -> None:
         """Prepares a new instance with what earlier ones have learnt."""
@@ -225,14 +212,7 @@ class ResidentSession(WarmSession):
 
     async def _send_prepare(self, instance: SandboxInstance, names: Sequence[str], *, trial: bool) -> bool:
         """Sends a prepare request. False: it spoilt the supervisor, which was ended. Raises `SupervisorError`."""
-        request = payload.protocol().prepare_request(
-            str(self._spec.root),
-            names,
-            rewritten=self.warmup.rewritten,
-            trial=trial,
-            session=self.warmup.session_allowed,
-            start=self._spec.start,
-        )
+        request = self.warmup.request(self._spec, names, trial=trial)
         reply = await instance.supervisor.ask(request, "prepared", PREPARE_SECONDS)
         instance.has_session = bool(reply["session"])
         if self.warmup.record_prepared(names, reply):

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from greenloop_sandbox import payload
-from greenloop_sandbox.backends import _seccomp, _supervisor
+from greenloop_sandbox.backends import _mounts, _seccomp, _supervisor
 from greenloop_sandbox.backends._launch import open_arguments
 from greenloop_sandbox.backends._service_containers import start_container
 from greenloop_sandbox.errors import CannotVerifyError
@@ -248,12 +248,7 @@ def _arguments(variables: Mapping[str, str]) -> list[str | bytes]:
     """Bubblewrap's arguments for a server: the system read-only, its data in memory, no network."""
     account = f"service:x:{ACCOUNT}:{ACCOUNT}::/data:/bin/sh\n".encode()
     arguments: list[str | bytes] = ["--unshare-all", "--die-with-parent", "--new-session", "--clearenv"]
-    arguments += ["--uid", str(ACCOUNT), "--gid", str(ACCOUNT), "--ro-bind", "/usr", "/usr"]
-    for folder in ("/bin", "/sbin", "/lib", "/lib64"):
-        if Path(folder).is_symlink():
-            arguments += ["--symlink", os.readlink(folder), folder]  # noqa: PTH115 - as it is written
-        elif Path(folder).exists():
-            arguments += ["--ro-bind", folder, folder]
+    arguments += ["--uid", str(ACCOUNT), "--gid", str(ACCOUNT), *_mounts.system_folders()]
     for path in ("/etc/ld.so.cache", "/etc/alternatives", "/etc/mysql"):
         arguments += ["--ro-bind-try", path, path]
     arguments += ["--ro-bind-data", account, "/etc/passwd", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]  # noqa: S108

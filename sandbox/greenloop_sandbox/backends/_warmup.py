@@ -12,9 +12,11 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
+from greenloop_sandbox import payload
 from greenloop_sandbox.pytest_files import CONFIGURATION
-from greenloop_sandbox.records import Execution, TestRun
+from greenloop_sandbox.records import Execution, SandboxSpec, TestRun
 from greenloop_sandbox.report.cases import collected_cases, records_of_kind
 from greenloop_sandbox.report.forgery import forged
 
@@ -83,6 +85,17 @@ class Warmup:
         if not self.session_allowed or run.collect or self._has_agreed(run):
             return False
         return not execution.killed and execution.seconds < MAX_REHEARSAL_SECONDS
+
+    def request(self, spec: SandboxSpec, names: Sequence[str], *, trial: bool, **fields: Any) -> dict[str, Any]:
+        """The request to prepare a supervisor; `fields` are those in which the back end differs."""
+        request: dict[str, Any] = payload.protocol().prepare_request(
+            **{"root": str(spec.root), "start": spec.start, **fields},
+            modules=names,
+            rewritten=self.rewritten,
+            trial=trial,
+            session=self.session_allowed,
+        )
+        return request
 
     def record_prepared(self, names: Sequence[str], reply: Mapping[str, object]) -> bool:
         """Stores a supervisor's `record_prepared` reply; False when that supervisor must not be used any more."""

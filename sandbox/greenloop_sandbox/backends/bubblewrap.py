@@ -15,8 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from greenloop_sandbox.backends import _identity, _interpreter, _seccomp, _services
-from greenloop_sandbox.backends._bwrap_binary import Binary, choose
-from greenloop_sandbox.backends._launch import test_identity
+from greenloop_sandbox.backends._bwrap_binary import choose
+from greenloop_sandbox.backends._launch import Binary, test_identity
 from greenloop_sandbox.backends._one_shot import OneShotSession
 from greenloop_sandbox.backends._resident import ResidentSession
 from greenloop_sandbox.backends._warmup import Warmup

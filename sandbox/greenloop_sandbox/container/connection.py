@@ -114,24 +114,12 @@ class ContainerConnection:
         self.hash_seed = hash_seed
         packages = PACKAGES_FOLDER if self.hello["packages"] else f"{PAYLOAD_FOLDER}/packages"
         argv = ["python3", "-s", "-B", f"{PAYLOAD_FOLDER}/supervisor.py", "--alone", "--packages", packages]
-        environ = {
-            "PYTHONHASHSEED": str(hash_seed),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "PYTHONNOUSERSITE": "1",
-            "LANG": "C.UTF-8",
-            bundled_hypothesis.PATH_VARIABLE: f"{PAYLOAD_FOLDER}/{bundled_hypothesis.NAME}",
-            "HOME": "/tmp",  # noqa: S108 - inside the sandbox
-            "OMP_NUM_THREADS": "1",
-            "OPENBLAS_NUM_THREADS": "1",
-            "MKL_NUM_THREADS": "1",
-            **self.config.variables,
-        }
-        encoded = {name: base64.b64encode(data).decode() for name, data in files.items()}
+        hypothesis = {bundled_hypothesis.PATH_VARIABLE: f"{PAYLOAD_FOLDER}/{bundled_hypothesis.NAME}"}
         message = {
             "kind": "boot",
             "argv": argv,
-            "environ": environ,
-            "files": encoded,
+            "environ": {**payload.variables(hash_seed), **hypothesis, **self.config.variables},
+            "files": {name: base64.b64encode(data).decode() for name, data in files.items()},
             "open": folder_modes(self.config.root) if files else {},
             "empty": [self.config.root] if files else [],
         }
@@ -141,13 +129,15 @@ class ContainerConnection:
             raise ContainerError(str(self.ready.get("reason") or self._exit_reason(self.ready)))
         return True
 
-    def ask(self, message: Mapping[str, Any], seconds: float) -> Mapping[str, Any]:
-        """Returns the supervisor's answer. Raises `ContainerError` when it is late or the supervisor has ended."""
+    def ask(self, message: Mapping[str, Any], kind: str, seconds: float) -> Mapping[str, Any]:
+        """Returns the supervisor's answer of that kind. Raises `ContainerError` for any other, and for a late one."""
         deadline = time.monotonic() + seconds
         self._send(message, deadline)
         answer = self._receive(deadline)
         if answer["kind"] == "ended":
             raise ContainerError(self._exit_reason(answer))
+        if answer["kind"] != kind:
+            raise ContainerError(str(answer.get("reason") or f"The supervisor answered {answer['kind']!r}."))
         return answer
 
     def pause(self) -> None:

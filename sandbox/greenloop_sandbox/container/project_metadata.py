@@ -36,10 +36,11 @@ def metadata_files(project: ProjectMetadata) -> dict[str, bytes]:
     return contents
 
 
-def python_path(project: ProjectMetadata, root: str) -> str:
-    """PYTHONPATH for tests: the source folders, then the metadata. Empty where neither is needed."""
+def environ(project: ProjectMetadata, root: str) -> dict[str, str]:
+    """PYTHONPATH for tests, where it is needed: the source folders, then the metadata."""
     folders = [f"{root}/{folder}" for folder in project.sources]
-    return ":".join([*folders, *([f"{PAYLOAD_FOLDER}/{_FOLDER}"] if project.name else ())])
+    folders += [f"{PAYLOAD_FOLDER}/{_FOLDER}"] if project.name else []
+    return {"PYTHONPATH": ":".join(folders)} if folders else {}
 
 
 def _normalize(text: str) -> str:

@@ -62,7 +62,7 @@ def test_stdout_is_taken_out_of_the_frames_and_stderr_kept(size):
     whole = frame(1, answer[:7]) + frame(2, b"warning\n") + frame(1, answer[7:])
     for start in range(0, len(whole), size):
         there.sendall(whole[start : start + size])
-    assert box.ask({"kind": "run"}, 5)["text"] == "x" * 50
+    assert box.ask({"kind": "run"}, "done", 5)["text"] == "x" * 50
     assert box.stderr() == "warning\n"
     box.close()
     there.close()
@@ -73,7 +73,7 @@ def test_stderr_is_bounded():
     there.sendall(
         b"".join(frame(2, b"a" * 5000) for _ in range(4)) + frame(2, b"end") + frame(1, packed({"kind": "done"}))
     )
-    box.ask({"kind": "run"}, 5)
+    box.ask({"kind": "run"}, "done", 5)
     assert len(box.stderr()) == 8192
     assert box.stderr().endswith("end")
     box.close()
@@ -101,7 +101,7 @@ def test_the_end_of_the_conversation_is_explained(state, sent, said):
     there.sendall(sent)
     there.shutdown(socket.SHUT_WR)
     with pytest.raises(ContainerError, match=said.replace(".", r"\.")):
-        box.ask({"kind": "run"}, 5)
+        box.ask({"kind": "run"}, "done", 5)
     box.close()
     box.close()
     there.close()
@@ -111,6 +111,6 @@ def test_silence_is_given_up_in_time():
     box, there = boxed()
     began = time.monotonic()
     with pytest.raises(ContainerError, match="did not answer in time"):
-        box.ask({"kind": "run"}, 0.1)
+        box.ask({"kind": "run"}, "done", 0.1)
     assert time.monotonic() - began < 2
     there.close()

@@ -14,9 +14,7 @@ def test_the_metadata_of_a_project_cannot_say_more_than_it_is():
     assert all(path.startswith("project/") and ".." not in path.split("/") for path in files)
     (about,) = [data.decode() for path, data in files.items() if path.endswith("METADATA")]
     assert about.splitlines()[1:] == ["Name: my project/..", "Version: 1 Evil: x"]
-    assert (
-        project_metadata.python_path(ProjectMetadata(name="x", sources=("src",)), "/w")
-        == "/w/src:/.greenloop/run/project"
-    )
+    folders = "/w/src:/.greenloop/run/project"
+    assert project_metadata.environ(ProjectMetadata(name="x", sources=("src",)), "/w") == {"PYTHONPATH": folders}
     assert project_metadata.metadata_files(ProjectMetadata()) == {}
-    assert project_metadata.python_path(ProjectMetadata(), "/w") == ""
+    assert project_metadata.environ(ProjectMetadata(), "/w") == {}
