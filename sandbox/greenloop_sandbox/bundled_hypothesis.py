@@ -7,7 +7,6 @@ because the project may use another Python than greenloop.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import importlib.util
 import io
@@ -19,8 +18,8 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-from greenloop_sandbox import payload, selftest_cache
-from greenloop_sandbox.cache import cache_folder
+from greenloop_sandbox import payload
+from greenloop_sandbox.cache import cache_folder, keep_newest, write
 
 log = logging.getLogger(__name__)
 
@@ -56,19 +55,10 @@ def _load(versions: list[str], packages: list[Path]) -> bytes:
         pass
     data = _build_archive(packages)
     if data:
-        selftest_cache.write(file, data)
-        _forget_oldest(file.parent)
+        write(file, data)
+        # Each installation of greenloop has its own, and none may make another build it again.
+        keep_newest(file.parent, _KEPT)
     return data
-
-
-def _forget_oldest(folder: Path) -> None:
-    """Keeps the newest few: each installation of greenloop has its own, and none may make another build it again."""
-    found = []
-    for file in folder.glob("*.zip"):
-        with contextlib.suppress(OSError):
-            found.append((file.stat().st_mtime, file))
-    for _time, old in sorted(found, reverse=True)[_KEPT:]:
-        old.unlink(missing_ok=True)
 
 
 def _build_archive(packages: list[Path]) -> bytes:

@@ -5,18 +5,16 @@ Only successes are kept: a failed self-test may pass after the user's next comma
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import platform
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import psutil
 
-from greenloop_sandbox.cache import cache_folder
+from greenloop_sandbox.cache import cache_folder, read_json, write
 
 MAX_ENTRIES = 20
 
@@ -48,21 +46,3 @@ def _full_key(key: str) -> str:
 
 def _file(name: str) -> Path:
     return cache_folder() / f"{name}-passed.json"
-
-
-def read_json(file: Path) -> dict[str, Any]:
-    """The object in a file of the cache; empty where there is none."""
-    try:
-        entries = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return entries if isinstance(entries, dict) else {}
-
-
-def write(file: Path, data: bytes) -> None:
-    """Writes a file of the cache, renamed into place, so that no process reads a partial one; where it can."""
-    with contextlib.suppress(OSError):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as stream:
-            stream.write(data)
-        Path(stream.name).replace(file)

@@ -12,7 +12,7 @@ from pathlib import Path
 from packaging.utils import parse_wheel_filename
 
 from greenloop_sandbox import locks
-from greenloop_sandbox.cache import cache_folder
+from greenloop_sandbox.cache import cache_folder, keep_newest, write
 from greenloop_sandbox.container.fetch import Fetcher
 from greenloop_sandbox.container.image_python import default_markers
 from greenloop_sandbox.errors import CannotVerifyError
@@ -68,7 +68,9 @@ def fetch_packages(
     bounds = folder / "bounds.txt"
     bounds.write_text("".join(f"{line}\n" for line in sources.constraints), encoding="utf-8")
     wheels = fetcher.fetch(folder / "resolved", sources.requirements, f"--constraint={bounds}")
-    _keep(file, sorted(map(_pin, wheels)))
+    write(file, json.dumps([vars(pin) for pin in sorted(map(_pin, wheels))]).encode())
+    with contextlib.suppress(OSError):
+        keep_newest(file.parent, MAX_RESOLUTIONS)
     return wheels
 
 
@@ -88,11 +90,3 @@ def _read(file: Path) -> list[Pin] | None:
     with contextlib.suppress(OSError, ValueError, TypeError):
         return [Pin(**{**fields, "hashes": tuple(fields["hashes"])}) for fields in json.loads(file.read_text("utf-8"))]
     return None
-
-
-def _keep(file: Path, pins: list[Pin]) -> None:
-    with contextlib.suppress(OSError):
-        file.parent.mkdir(exist_ok=True)
-        for old in sorted(file.parent.glob("*.json"), key=lambda path: path.stat().st_mtime)[:-MAX_RESOLUTIONS]:
-            old.unlink(missing_ok=True)
-        file.write_text(json.dumps([vars(pin) for pin in pins]), encoding="utf-8")

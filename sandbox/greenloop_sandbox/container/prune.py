@@ -9,10 +9,9 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from greenloop_sandbox.cache import cache_folder
+from greenloop_sandbox.cache import cache_folder, read_json, write
 from greenloop_sandbox.container.base import REPOSITORY as BASES
 from greenloop_sandbox.container.engine import LABEL, Engine
-from greenloop_sandbox.selftest_cache import read_json, write
 
 log = logging.getLogger(__name__)
 

@@ -14,8 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from greenloop.cli import render
-from greenloop_sandbox.cache import cache_folder
-from greenloop_sandbox.selftest_cache import read_json, write
+from greenloop_sandbox.cache import cache_folder, read_json, write
 
 INTERVAL = 10.0  # seconds between two lines about one step
 LONG = 5.0  # seconds from which a step's time is worth keeping for the next time

@@ -17,9 +17,9 @@ from typing import Any
 from greenloop.core.reach import ALL_CASES, Place, Reach
 from greenloop.project import settings, sources
 from greenloop_sandbox import CaseResult, SandboxSpec
+from greenloop_sandbox.cache import read_json, write
 from greenloop_sandbox.pytest_files import CONFIGURATION
 from greenloop_sandbox.report.traces import ReachedFunction
-from greenloop_sandbox.selftest_cache import read_json, write
 
 MOST_PLACES = 200_000  # of all traces together, some 5 MB; those of the tests that ran longest ago are forgotten
 MOST_FILES = 100  # test files whose imports are followed at the end of one run

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from greenloop.project.settings import cache_folder
-from greenloop_sandbox import Execution, case_results, selftest_cache
+from greenloop_sandbox import Execution, cache, case_results
 
 MOST_CASES = 50_000
 SHORT = 1.0  # seconds of cases that are all known, below which a run teaches nothing worth writing
@@ -25,7 +25,7 @@ class CaseSeconds:
     def read(self) -> Mapping[str, float]:
         """Returns the known seconds, by case id; empty without any."""
         if self._known is None:
-            rows = selftest_cache.read_json(self._file)
+            rows = cache.read_json(self._file)
             self._known = {
                 str(case): float(seconds) for case, seconds in rows.items() if isinstance(seconds, int | float)
             }
@@ -40,4 +40,4 @@ class CaseSeconds:
         # What was measured last is kept longest.
         kept = {case: seconds for case, seconds in known.items() if case not in measured} | measured
         self._known = dict(list(kept.items())[-MOST_CASES:])
-        selftest_cache.write(self._file, json.dumps(self._known).encode())
+        cache.write(self._file, json.dumps(self._known).encode())
