@@ -63,7 +63,9 @@ def _load(versions: list[str], packages: list[Path]) -> bytes:
 
 def _build_archive(packages: list[Path]) -> bytes:
     if any(path.suffix in (".so", ".pyd") for package in packages for path in package.rglob("*")):
-        log.info("The Hypothesis beside greenloop is not of pure Python: projects without one get no property tests.")
+        log.info(
+            "The Hypothesis installed with greenloop is not pure Python: projects without one get no property tests."
+        )
         return b""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as zip_file:

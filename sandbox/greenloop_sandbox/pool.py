@@ -17,7 +17,7 @@ from greenloop_sandbox.records import SandboxSpec
 
 PAUSE_SECONDS = 30.0  # seconds without a run after which an idle session stops using the machine
 CLOSE_SECONDS = 600.0  # further seconds after which it is closed
-MOST_IDLE = 2  # sessions that are kept for a workspace: the run's own, and one for what is tried beside it
+MOST_IDLE = 2  # sessions that are kept for a workspace: the run's own, and one for work in parallel
 
 
 @dataclass(eq=False, kw_only=True)

@@ -57,6 +57,17 @@ def test_no_docstring_uses_a_clause_as_a_noun(folder):
     assert clauses == []
 
 
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_docstrings_use_common_words(folder):
+    found = [
+        f"{path}:{node.body[0].lineno} {match.group()!r}; use: {better}"
+        for path, node in trees(folder)
+        for word, better in WORDS.items()
+        for match in re.finditer(word, ast.get_docstring(node) or "", re.IGNORECASE)
+    ]
+    assert found == []
+
+
 def test_functions_are_not_named_by_bare_participles():
     named = [
         f"{path}:{node.lineno} {node.name}"

@@ -57,7 +57,7 @@ def read_trajectories(paths: Sequence[Path]) -> Iterator[Trajectory]:
 
 
 def _stored_run(history: History | None, done: TaskRunResult) -> Trajectory | None:
-    """The run in the history beside the results; None where it is another one, or no longer there."""
+    """The run in the history next to the results; None where it is another one, or no longer there."""
     number = done.run.get("history")
     record = history.run(number) if history is not None and number is not None else None
     if history is None or record is None:

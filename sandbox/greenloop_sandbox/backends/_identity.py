@@ -20,7 +20,7 @@ class Identity:
     drops_root: bool = False
 
     def options(self, *, staged: bool = False) -> dict[str, Any]:
-        """The options of a process that is started as this user; `staged`: it becomes this user by itself."""
+        """The options of a process that is started as this user; `staged`: it becomes this user later."""
         return {"user": self.uid, "group": self.gid, "extra_groups": []} if self.drops_root and not staged else {}
 
 

@@ -22,8 +22,8 @@ Host and supervisor exchange *messages*: four bytes of length (big endian), then
                          timeout, memory, processes, disk, output, report;
                          `costs` (null without `passes`, or where marks are missing), by the supervisor's clocks:
                          {"calls": [seconds of each call in running order], "imports": seconds of the collection,
-                         "fixtures": seconds of setup and teardown, "elapsed": seconds beside the calls, from the
-                         worker's start, "processor": processor time of all processes beside them, in seconds, "peak":
+                         "fixtures": seconds of setup and teardown, "elapsed": seconds outside the calls, from the
+                         worker's start, "processor": processor time of all processes outside them, in seconds, "peak":
                          bytes by which the worker had grown in a call}
 
 A worker sends only its *report*: a pipe with one line for each record, `MAC JSON\\n`, where MAC is a keyed hash of the

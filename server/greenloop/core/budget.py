@@ -1,7 +1,7 @@
 """Keeps the budget of a run: every model call reserves tokens and cost, and settles them afterwards.
 
 Concurrent calls reserve the most that they may use, so that no limit is exceeded. Most calls use far less, so one that
-fits only in part beside the others waits until they are settled.
+fits only in part with the others waits until they are settled.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Ledger:
     async def reserve_beside_others(
         self, prompt_tokens: int, answer_tokens: int, least: int = SHORTEST_ANSWER
     ) -> Reservation:
-        """As `reserve`, but waits for the calls under way as long as the whole answer does not fit beside them."""
+        """As `reserve`, but waits for the calls under way as long as the whole answer does not fit with them."""
         while self._reserved[0] and not self._fits(prompt_tokens, answer_tokens):
             self._settled.clear()
             await self._settled.wait()
@@ -111,7 +111,7 @@ async def ask_within_budget(
     *,
     least: int = SHORTEST_ANSWER,
 ) -> Reply:
-    """Asks within the budget, after other calls where it does not fit beside them, for a shorter answer at its end.
+    """Asks within the budget, after other calls if it does not fit with them, for a shorter answer near its end.
 
     Raises `BudgetExceededError` where not even an answer of `least` tokens fits; always settles.
     """

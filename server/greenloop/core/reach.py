@@ -141,7 +141,7 @@ def _ancestors(region: Region, reach: Reach) -> set[Place]:
 
 
 def _strangeness(case: str, regions: Sequence[Region]) -> int:
-    """0 for a test file that is named like a region's file, 1 for one beside it, 2 for any other."""
+    """0 for a test file that is named like a region's file, 1 for one in the same folder, 2 for any other."""
     file = PurePosixPath(_file(case))
     paths = [PurePosixPath(region.path) for region in regions]
     if any(path.stem in file.stem for path in paths):

@@ -27,7 +27,7 @@ class Preset:
 
     `treat` names other feedback for an error group; `attempts` is the number of candidates without a setting.
     `specs` write tests where there is only a docstring, and `trust` decides which of them count.
-    `places` is how many suspects a whole answer is shown, and may change with whatever is beside them in their files,
+    `places` is how many suspects a whole answer is shown, and may change with other code of their files,
     where the prompt has room (`prompt.places`); 0: it changes the regions alone.
     `turns` is the number of answers of a capable model, with which it has a conversation (0: its own search for all).
     `corrects_drafts`: an answer holds a draft and its correction, so that it may begin with the user's code.

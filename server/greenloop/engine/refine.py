@@ -232,7 +232,7 @@ async def warm(root: Path, settings: Settings, pool: SandboxPool, variables: Map
 
 
 async def _measure(context: BaselineContext, preset: Preset, early: EarlyChanges) -> Baseline:
-    """Measures the baseline, and tries one-token changes of a failing test beside it where that costs no time."""
+    """Measures the baseline, and tries one-token changes of a failing test in parallel if that costs no time."""
     if context.target.kind is not TargetKind.TEST or not preset.tries_changes or processor_count() < 2:
         return await measure_baseline(context)
     early.prepare()

@@ -146,7 +146,7 @@ class BaselineContext:
         return "\n".join(definitions.line_span(text, each.start, each.end) for each in around if each)
 
     def plain_classes(self, failures: Collection[Failure | None], known: Collection[Region]) -> tuple[Region, ...]:
-        """The classes without functions that the failing tests import and name, beside those of the known regions."""
+        """The classes without functions that the failing tests import and name, except those of known regions."""
         owners = {name for region in known for name in region.qualname.split(".")}
         uses = "\n".join({*_CLASS_NAME.findall(self.failing_text(failures))} - owners - {*dir(builtins)})
         test = self.target.path

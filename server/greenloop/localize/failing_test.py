@@ -36,7 +36,7 @@ from greenloop_sandbox import CaseResult, Execution, Failure, case_results, coll
 
 FILE_SECONDS = 1.5  # that a first question waits for the other tests of the target's file
 READ = "read by a function that ran, or by the test"  # why an assignment is shown
-LONGEST_LINE = 200  # characters of a message that is told
+LONGEST_LINE = 200  # characters of a message that is shown
 
 
 async def measure(context: BaselineContext) -> Baseline:

@@ -179,7 +179,7 @@ def _difference(failure: Failure) -> str:
 def find_nearest(
     failures: Iterable[InspectedFailure], text_of: TextOf, patterns: Sequence[str] | None
 ) -> tuple[Region, ...]:
-    """Returns the innermost functions of each failure's tracebacks that are no test's, the innermost first."""
+    """Returns the innermost functions of each failure's tracebacks outside tests, the innermost first."""
     found: dict[Region, None] = {}
     for failure in failures:
         for link in (*failure.chain[-1:], *failure.chain[:-1][:1]):

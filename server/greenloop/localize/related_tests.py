@@ -23,10 +23,10 @@ from greenloop.project.workspace import importing_tests
 from greenloop_sandbox import Execution, Failure
 from greenloop_sandbox.report.traces import ReachedFunction
 
-MOST_MODULES = 3  # modules with the most suspicious functions, beside that of the most suspicious assignment
+MOST_MODULES = 3  # modules with the most suspicious functions, in addition to that of the most suspicious assignment
 SHARE = 0.25  # of the run's time that is left: the most for all of them
 EACH = 1.5  # seconds of one of them, for which the search waits
-FIRST = 6.0  # seconds that the search waits for those of a failing test; others run beside it (`engine/baseline`)
+FIRST = 6.0  # seconds that the search waits for those of a failing test; others run in parallel (`engine/baseline`)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
 """Puts a run into words: attempts, steps, outcomes, tests; for every face, as plain text and Markdown.
 
-It must not know where a text is shown: whoever shows it makes control characters harmless.
+It must not know where a text is shown: the caller makes control characters harmless.
 """

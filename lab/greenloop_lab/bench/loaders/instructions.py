@@ -1,6 +1,6 @@
 """Instruction tasks: functions to write or to change that also have to keep limits, in the words of `spec.constraints`.
 
-After CodeIF (arXiv 2502.19166), where each part of an instruction can be checked; the engine is told the limits.
+After CodeIF (arXiv 2502.19166), where each part of an instruction can be checked; the engine gets the limits.
 """
 
 from __future__ import annotations

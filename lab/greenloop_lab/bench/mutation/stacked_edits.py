@@ -1,4 +1,4 @@
-"""Stacks further changes on the line of an edit, so that undoing a single one does not mend it.
+"""Stacks further changes on the line of an edit, so that undoing a single one does not repair it.
 
 It must not know whether tests notice them.
 """

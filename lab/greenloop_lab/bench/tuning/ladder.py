@@ -100,7 +100,7 @@ def make_arm(preset: Preset, steps: LadderSettings) -> Arm:
 async def tune_ladder(
     preset: Preset, present: LadderSettings, trials: Trials, sampler: Sampler, *, rounds: int
 ) -> TunedLadder:
-    """Tries so many choices beside the present settings; of equally good ones the first counts."""
+    """Tries this many choices besides the present settings; of equally good ones the first counts."""
     now = make_arm(preset, present)
     best, most = present, await trials.search(now)
     for number in range(rounds):

@@ -2,8 +2,8 @@
 
 Before any code: a plan, and for every shown test the values that its variables are to have, the plan's verification. A
 verification that does not end with what its test wants is asked for once more, and is not used if it still does not.
-After a failure the failing test is traced, and the first value that is not the plan's is told: variable, line, expected
-and observed. Stages that `planner.skip` may leave out: `verification` and `divergence`.
+After a failure the failing test is traced, and the first value that is not the plan's is reported: variable, line,
+expected and observed. Stages that `planner.skip` may leave out: `verification` and `divergence`.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ DESCRIBES_PASSES = True  # the answer that solves the task has its reflection, t
 
 
 async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> FeedbackNote:  # noqa: ARG001
-    """The reflection in the newest answer, as an artefact; the model is told of it where no correction followed."""
+    """The reflection in the newest answer, as an artefact; the model sees it if no correction followed."""
     reflection, is_corrected = read_reflection(attempts[-1].answer)
     if not reflection:
         return FeedbackNote(text="")

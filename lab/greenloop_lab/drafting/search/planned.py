@@ -1,7 +1,7 @@
 """Code from a plan, refinements that keep to it, and the next plan where one is stuck.
 
 After LPW and SLPW (arXiv 2411.14503), which give up a plan whose program cannot be repaired. The plans are the field
-`plans` of the note on the user's own code; each is told with the requests as the draft's `hint`. Without plans it
+`plans` of the note on the user's own code; each goes with the requests as the draft's `hint`. Without plans it
 searches as `restart_on_repeat` does.
 """
 

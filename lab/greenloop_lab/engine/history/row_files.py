@@ -119,7 +119,7 @@ def _encodable(value: Any) -> Any:
 
 
 def package_command(package: str, prefix: Path | None = None, arguments: Sequence[str] | None = None) -> str:
-    """The command that puts a package beside this greenloop, for the tool that installed it."""
+    """The command that adds a package to this greenloop, for the tool that installed it."""
     arguments = sys.argv[1:] if arguments is None else arguments
     prefix = prefix or Path(sys.prefix)
     if runner(prefix) == "uvx":

@@ -268,7 +268,7 @@ def _make_profile_function(tracer, root, display, process_functions):
             if event == "c_call" and argument in process_functions:
                 tracer.note_process(frame)
             return
-        code = frame.f_code  # slow: audit hooks are told of it
+        code = frame.f_code  # slow: audit hooks run
         entry = code_info.get(id(code))
         function = entry[1] if entry is not None else classify(code)
         if function is None:

@@ -131,7 +131,7 @@ class Reply:
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """Limits of one run, each of which ends it, beside its time (core/deadline.py); `cost` is in US dollars.
+    """Limits of one run, each of which ends it, in addition to its time (core/deadline.py); `cost` is in US dollars.
 
     `attempts` counts model candidates, `unreadable` consecutive answers without a candidate.
     """

@@ -51,7 +51,7 @@ class RelatedCounts:
     late_left_out: int = 0
 
     def without(self, count: int, *, late: bool = False) -> RelatedCounts:
-        """Returns the counts with so many more that had no time."""
+        """Returns the counts with `count` more tests that had no time."""
         return replace(self, left_out=self.left_out + count, late_left_out=count if late else self.late_left_out)
 
 

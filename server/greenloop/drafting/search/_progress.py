@@ -109,7 +109,7 @@ def failing_lines(attempt: Attempt) -> dict[str, int]:
 def further_samples(attempts: Sequence[Attempt], move: Move, temperatures: Sequence[float], room: Room) -> list[Draft]:
     """Returns the next batch of samples, each unlike the others; none for a model with one slot or without news.
 
-    A batch is at most as large as all before together, so that few are drawn in vain after one that passes.
+    A batch is at most as large as all before together, so that few are wasted after one that passes.
     """
     drawn = [each for each in attempts if each.draft and each.draft.move in WHOLE_ANSWERS]
     if room.slots < 2 or not temperatures or is_quiet(drawn):

@@ -198,8 +198,7 @@ def _repair_rungs(problem: Problem, attempts: Sequence[Attempt], first: int, ste
 def _base(attempts: Sequence[Attempt]) -> Attempt:
     """The best attempt that is better than the user's code, else that.
 
-    A small change that breaks other tests, or leaves them red, is no step: the target passes with whatever is filled in
-    beside it.
+    A small change that breaks other tests, or leaves them red, is not a step: the target passes with any other filling.
     """
     steps = [each for each in attempts if not (_is_partial(each.verdict) and each.draft and each.draft.move in CHEAP)]
     best = best_attempt(steps)

@@ -28,7 +28,7 @@ from greenloop.engine.loop.questions import Questions
 from greenloop.engine.loop.without_model import MOST_PASSING, attempt_without_model
 from greenloop.verdict.case_runs import Files
 
-GRACE = 1.0  # seconds after the end until a proof is cut that should have ended by itself
+GRACE = 1.0  # seconds after the end until an overdue proof is cut
 
 
 async def refine(state: RunState, started: Started, parts: Parts, emit: Callable[[Event], None]) -> Outcome:

@@ -1,7 +1,7 @@
 """Tests that the user says are known to fail: named one by one, or in a file.
 
 They excuse only what fails with the commit's own code too. A file that the commit has counts as committed, like its
-tests: whoever wrote the code under test could otherwise extend it.
+tests: the author of the code under test could otherwise extend it.
 """
 
 from __future__ import annotations

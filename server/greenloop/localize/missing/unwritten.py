@@ -1,4 +1,4 @@
-"""Finds the functions that are still to be written beside one that a test has reached: they are filled together.
+"""Finds the unwritten functions next to one that a test has reached: they are filled together.
 
 A test stops at the first of them, so only its text says what else it needs.
 """
@@ -85,7 +85,7 @@ def _needed(
 
 
 def text_of_user(target: Target, text: str) -> str:
-    """The text of the target's tests, and of all in their file that is no test."""
+    """The text of the target's tests, and of all other code of their file except tests."""
     rows = definitions.split_lines(text)
     outline = definitions.cached_outline(text, target.path)
     for each in outline.definitions:

@@ -115,7 +115,7 @@ def _change(run: Run) -> tuple[str, str]:
 
 
 def provenance(run: Run) -> list[str]:
-    """The origin of the tests, the result, and what it cost to ask in vain."""
+    """The origin of the tests, the result, and the cost of withdrawn questions."""
     census_text = count_tests(run.spec) if run.spec is not None else ""
     sentences = [f"Tests: {census_text}." if census_text else ""]
     if run.outcome is not None and run.outcome.solved:

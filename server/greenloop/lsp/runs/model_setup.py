@@ -61,7 +61,7 @@ class ModelSetup:
     async def offer(self, run: Run) -> bool:
         """Does the user want to download a model for a run that ended because it needs one?
 
-        A client that declared `refusals` offers it beside the refusal.
+        A client that declared `refusals` offers it with the refusal.
         """
         if not run.needed_model or run.settings.model or self._client.capabilities.refusals:
             return False

@@ -41,7 +41,7 @@ class Connection:
 
 
 def open_client(*, is_local: bool = False) -> httpx.AsyncClient:
-    """The client for all requests of one model, for making one takes 2 to 20 ms; whoever opens it closes it.
+    """The client for all requests of one model, as making one takes 2 to 20 ms; the caller closes it.
 
     A connection is used once: some servers drop one that was kept after a streamed answer. `is_local`: plain HTTP on
     this machine, past any proxy.

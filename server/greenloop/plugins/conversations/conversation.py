@@ -89,8 +89,8 @@ class Conversation:
     _tried: str = ""  # before the first turn, by other models
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     _ahead: asyncio.Task[Answered] | None = None
-    _early: list[Look | str] = field(default_factory=list)  # what the question ahead has told by now
-    _tell: Tell | None = None  # who is told of it from now on
+    _early: list[Look | str] = field(default_factory=list)  # looks and pieces of the question ahead so far
+    _tell: Tell | None = None  # receives them from now on
     _billed: Usage = Usage()  # of all replies so far
     _sent_tokens: int = 0  # of a prompt that has no reply yet
     _templates: Mapping[str, str] = field(init=False)

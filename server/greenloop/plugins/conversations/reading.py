@@ -34,7 +34,7 @@ def read_turn(
     """Returns the attempt of a turn's answer (`blank` without it), and the problem with every file that it changes."""
     base = base_of_turns(attempts).candidate
     newest = next((each.candidate for each in reversed(turns(attempts)) if each.candidate), None)
-    # Where they are not in the files that it was told to edit, it may mean those of its newest answer.
+    # If they are not in the files that it may edit, it may mean those of its newest answer.
     bases = [base] if base is newest else [base, newest]
     reading = file_edits.read(blank.answer, problem, files, bases=bases, truncated=truncated)
     if reading.left_out:

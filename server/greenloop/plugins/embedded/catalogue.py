@@ -1,6 +1,6 @@
 """The embedded models: those of the catalogue (`catalogue.toml`), and those that the user has added.
 
-A record beside the weights, `NAME.json`, holds a model that the user has added, or the size and the hash of one for
+A record next to the weights, `NAME.json`, holds a model that the user has added, or the size and the hash of one for
 which the catalogue has none.
 This module must not know how weights are downloaded.
 """

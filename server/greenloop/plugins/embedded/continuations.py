@@ -15,7 +15,7 @@ from math import log
 from typing import Any
 
 IMPROBABLE = log(0.02)  # log probability of the tokens up to the other one; texts below are not written
-FRUITLESS = 1  # texts that may turn out equal to known ones, beside those that are wanted
+FRUITLESS = 1  # texts that may equal known ones, in addition to the wanted ones
 
 
 @dataclass(frozen=True, kw_only=True)

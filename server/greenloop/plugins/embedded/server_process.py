@@ -80,7 +80,7 @@ def load(options: dict[str, Any], key: str) -> Any:
     params.model.path = options["model"]
     params.n_ctx = options["context"] * options["slots"]
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = options["threads"]
-    # Without effect in a build without a GPU backend; by itself the engine takes as many as fit.
+    # Without effect in a build without a GPU backend; by default the engine takes as many as fit.
     if options["gpu_layers"] >= 0:
         params.n_gpu_layers = options["gpu_layers"]
     # Each slot processes its own prompt, even if another has processed the same: only many cores make up for that.

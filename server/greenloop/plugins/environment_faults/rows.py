@@ -1,4 +1,4 @@
-"""The tables of faults are read here: a row says by what a fault is recognised, and what the user is told."""
+"""Reads the tables of faults: a row recognises a fault, and has its sentence for the user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compares two versions of a function by what they do; its text runs in the sandbox, beside the tests.
+"""Compares two versions of a function by what they do; its text runs in the sandbox, next to the tests.
 
 Standard library on Python 3.9. It must not import anything of greenloop.
 """

@@ -1,6 +1,6 @@
 """Tests that compare a function with the user's own version of it, on inputs beyond those of the tests.
 
-Differential testing (McKeeman, Differential Testing for Software, 1998): the user's text is loaded beside the new one,
+Differential testing (McKeeman, Differential Testing for Software, 1998): the user's text is loaded with the new one,
 both get the same values, and what they return, raise and do to their arguments has to be the same.
 """
 

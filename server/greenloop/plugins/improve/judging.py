@@ -122,7 +122,7 @@ def _comparing_seconds(bench: Bench) -> float:
 async def _missed_gain(
     bench: Bench, files: Mapping[str, str], workload: Workload, measured: Gain | str, below: float
 ) -> Failure | None:
-    """Returns why a measured candidate does not cost less, with its dearest lines; None where it does."""
+    """Returns why a measured candidate does not cost less, with its most expensive lines; None if it does."""
     if isinstance(measured, str):
         message = f"The calls that are to be measured do not run to their end: {measured}"
     elif measured.high >= below:

@@ -139,7 +139,7 @@ class Bench:
         return workloads.with_results(workload, same)
 
     async def profile(self, files: Mapping[str, str], workload: Workload) -> tuple[ProfiledLine, ...]:
-        """Returns what the lines of the function cost over the changed texts, the dearest first, without free ones."""
+        """Returns the costs of the function's lines over the changed texts, the highest first, without free ones."""
         problem = self.inputs.problem
         region = problem.regions[0]
         text = files.get(region.path, problem.files[region.path])
@@ -234,7 +234,7 @@ def _describe_failure(workload: Workload, execution: Execution) -> str:
 
 
 def profiled_lines(costs: Mapping[int, LineCost], text: str, goal: Goal) -> tuple[ProfiledLine, ...]:
-    """Returns the costs with the lines' texts, the dearest first; lines that cost nothing are left out."""
+    """Returns the costs with the lines' texts, the most expensive first; lines that cost nothing are left out."""
     rows = text.split("\n")
     lines = [
         ProfiledLine(

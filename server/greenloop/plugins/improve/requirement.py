@@ -123,7 +123,7 @@ def _check_kind(problem: Problem, goal: Goal) -> None:
 
 
 async def _with_cost(wanted: Requirement, bench: Bench, workload: Workload, cost: float) -> Requirement:
-    """Adds the cost of the user's own code, and its dearest lines, as a failing case."""
+    """Adds the cost of the user's own code, and its most expensive lines, as a failing case."""
     dearest = await judging.describe_profile(bench, {}, workload)
     message = "\n".join([f"What calls it takes {show_cost(bench.goal, cost)} now.", *dearest])
     case = workloads.gain_case(bench.inputs.problem, bench.goal)

@@ -36,7 +36,7 @@ def show_cost(goal: Goal, cost: float) -> str:
 
 
 def heat_rows(gain: Gain, most: int) -> list[str]:
-    """Rows for the dearest lines of both texts, at most so many of each: bar, line, how often it ran, cost, text.
+    """Rows for the most expensive lines of both texts, at most `most` of each: bar, line, number of runs, cost, text.
 
     Empty where no profile is known, as in runs of older versions.
     """

@@ -69,7 +69,7 @@ def same_case(problem: Problem) -> Case:
 def read_calls(text: str, qualname: str) -> list[str]:
     """Returns the calls of the user's file, one in each line.
 
-    Raises `SettingsError` that names the first line which is no expression, or does not name the function.
+    Raises `SettingsError` that names the first line that is not an expression, or does not name the function.
     """
     # What the call of a function has in it: its name, or its class's for what `__call__` and others do.
     *owners, name = qualname.split(".")[-2:]

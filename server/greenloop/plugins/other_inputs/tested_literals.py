@@ -220,7 +220,7 @@ def _letters(text: str) -> str:
 
 
 def _is_degenerate(arguments: Sequence[Any], numbers: frozenset[float]) -> bool:
-    """Is it an input that a general rule may have to name: empty, 0, 1, None, or beside a number of the old code?"""
+    """Is it an input that a general rule may have to name: empty, 0, 1, None, or next to a number of the old code?"""
     if all(is_small(each) or isinstance(each, Instance) for each in arguments):
         return True
     if len(arguments) == 1 and isinstance(arguments[0], int | float):

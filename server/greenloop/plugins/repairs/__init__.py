@@ -1,1 +1,1 @@
-"""Repairs: changes to which a failure, or the code by itself, points; one file for each family."""
+"""Repairs: changes to which a failure, or the code alone, points; one file for each family."""

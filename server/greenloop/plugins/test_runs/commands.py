@@ -24,7 +24,7 @@ from greenloop.plugins.test_runs.scheduler import TestScheduler
 
 
 class TestCommands:
-    """Starts requested tests, waits for them, and shows what came of it."""
+    """Starts requested tests, waits for them, and shows their results."""
 
     __test__ = False  # for pytest, which collects classes by name
 

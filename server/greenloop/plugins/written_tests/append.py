@@ -141,7 +141,7 @@ def _slug(text: str) -> str:
 
 
 def is_unittest(text: str) -> bool:
-    """Are the tests of this file methods of `unittest.TestCase`s, beside which a plain function would be odd?"""
+    """Are the tests of this file methods of `unittest.TestCase`s, among which a plain function would be odd?"""
     body = statements_of(text)
     bases = [ast.unparse(base) for node in body if isinstance(node, ast.ClassDef) for base in node.bases]
     has_functions = any(isinstance(node, FUNCTIONS) and node.name.startswith("test") for node in body)

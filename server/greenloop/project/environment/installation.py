@@ -1,4 +1,4 @@
-"""Tells how this greenloop was installed, for the command lines that users are told to type."""
+"""Tells how this greenloop was installed, for the command lines that messages suggest."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Revision:
     lacks and that stay because the user asked for it; `added_files` are contents of `added` ones that the disk may lack
     (what is staged). `judging_changes` are those of them that decide over the commit's tests, and those that the user
     allows: they are in none of these lists, for they judge as they are. `notes` are sentences about what could not be
-    compared, or told apart.
+    compared or distinguished.
     `state` is a hash of everything that differs in the working tree; it changes when the working tree is edited.
     """
 

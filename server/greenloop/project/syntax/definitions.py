@@ -155,7 +155,7 @@ _PROTOCOL = re.compile(r"(?:\w+\.)*Protocol\b")
 def unwritten_functions(text: str, path: str = "", *, owner: str = "") -> list[Definition]:
     """Functions and methods with a placeholder for a body; with `owner`, those of this class alone.
 
-    Each by its last definition, which is the one that counts; the setter of a property is one beside its getter.
+    Each by its last definition, which is the one that counts; a property's setter counts separately from its getter.
     Abstract methods, overloads and methods of protocols stay as they are, so they are none. `path` is a cache key.
     """
     protocols = _protocols(text, path)

@@ -30,7 +30,7 @@ def unexpected(verdict: Verdict, outcomes: Mapping[str, str]) -> list[str]:
 async def vanished(inputs: VerificationInputs, session: Session, cases: Sequence[str]) -> frozenset[str]:
     """Returns those of these cases that the user's own code does not have either, when it is collected once more.
 
-    Their ids hold the time of a run, an address or the like. None where that cannot be told.
+    Their ids hold the time of a run, an address or the like. None if that cannot be decided.
     """
     run = TestRun(selectors=selectors_of_files(cases), collect=True, seconds=inputs.suite_seconds)
     execution = await session.run(own_run(inputs, run))

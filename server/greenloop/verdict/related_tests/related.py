@@ -144,7 +144,7 @@ async def _run_once(
 
 
 def count_unaffected(inputs: VerificationInputs, verdict: Verdict, related: Collection[str]) -> Verdict:
-    """Returns the verdict with what is known of the tests beside these related ones, without running them.
+    """Returns the verdict with the known results of all tests but these related ones, without running them.
 
     What fails for the same cause as the target, and never reaches the change, fails as before.
     """

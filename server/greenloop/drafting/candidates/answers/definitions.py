@@ -192,7 +192,7 @@ def _is_same_kind(node: Definition, user: Definition | None) -> bool:
 def _choose_by_role(
     source: Fragment, places: Sequence[tuple[str, Definition, Sequence[ast.stmt]]], user: Definition | None
 ) -> Choice | None:
-    # Edits of a file leave the stub that stands there beside what they add.
+    # Edits of a file leave the existing stub next to the code that they add.
     places = [place for place in places if not (isinstance(place[1], FUNCTIONS) and is_stub(place[1]))] or places
     user_role = decorator_role(user) if user else ""
     same_role = [place for place in places if decorator_role(place[1]) == user_role]

@@ -1,4 +1,4 @@
-"""Takes from an answer what it changes beside the functions it was asked for: calls, class headers, callees."""
+"""Takes from an answer its changes outside the requested functions: calls, class headers, callees."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def with_new_definitions(
 
 
 def _is_module(path: str, module: str) -> bool:
-    """Does an import of the module mean the file? Relative ones are told by their ends."""
+    """Does an import of the module mean the file? Relative ones are recognised by their ends."""
     name = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     return bool(module) and f".{name}".endswith(f".{module}")
 

@@ -157,7 +157,7 @@ def _choose_all(problem: Problem, pieces: Sequence[Fragment]) -> dict[Region, Ch
 
 
 def _known_path(path: str, known: Sequence[str]) -> str:
-    """The file of the problem that an answer means by a path, which may be a part of it; "" where none can be told."""
+    """The file of the problem that an answer means by a path, which may be a part of it; "" if that is unclear."""
     meant = [each for each in known if path and (f"/{each}".endswith(f"/{path}") or f"/{path}".endswith(f"/{each}"))]
     return meant[0] if len(meant) == 1 else ""
 

@@ -20,7 +20,7 @@ from greenloop.core.records.spec import Region
 class ChangeKind(StrEnum):
     """Reason for a change, which decides when it is tried.
 
-    `SLIP`: a failure, or the code by itself, points to it. `SYNTAX`: it lets the code be parsed. `SYMBOL`, `NAME`:
+    `SLIP`: a failure, or the code alone, points to it. `SYNTAX`: it lets the code be parsed. `SYMBOL`, `NAME`:
     another symbol, or name, might be meant. `DELETION`: a statement less.
     """
 
@@ -136,7 +136,7 @@ def merge(first: Candidate, second: Candidate, base: Candidate | None = None) ->
 
 
 def lay_over(lower: Candidate, upper: Candidate) -> Candidate:
-    """The candidate with all of `upper`, and what `lower` has beside its regions; new helpers replace old ones."""
+    """The candidate with all of `upper`, and what `lower` has besides its regions; new helpers replace old ones."""
     kept_texts = {
         region: text
         for region, text in lower.texts.items()

@@ -32,7 +32,7 @@ LONG_ORDER = (FIRST, (ChangeKind.DELETION,), (ChangeKind.NAME,))
 class Stage(StrEnum):
     """Group of changes that are tried together: if one of a stage passes, the next stages are not tried.
 
-    `SLIPS`: what a failure, or the code by itself, points to. `EDITS`: what might be meant.
+    `SLIPS`: what a failure, or the code alone, points to. `EDITS`: what might be meant.
     """
 
     SLIPS = "slips"

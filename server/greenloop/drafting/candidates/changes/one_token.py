@@ -56,7 +56,7 @@ def one_token(text: str, _attempt: Attempt) -> Iterator[Change]:
 
 
 def one_token_changes(text: str) -> list[Change]:
-    """Every one-token change of the text, in the order of its kinds; of text that does not parse, those that mend it.
+    """Every one-token change of the text, in the order of its kinds; of broken text, those that make it parse.
 
     It is a function, whose body and defaults are changed, or an assignment.
     """

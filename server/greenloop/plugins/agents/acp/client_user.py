@@ -1,6 +1,6 @@
 """The engine's questions about generated tests, asked of the user as forms where the client has them (elicitation).
 
-Never as permissions: a client that grants those by itself would confirm tests that nobody has read.
+Never as permissions: a client that grants those automatically would confirm tests that nobody has read.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class Turn:
     patience: float = PERSON
 
     async def run(self, blocks: Sequence[object]) -> StopReason:
-        """Does what the prompt asks; what a user can mend is said in one sentence with the remedy."""
+        """Does what the prompt asks; a fault that the user can correct is one sentence with its remedy."""
         async with Updates(self.client, self.session_id, self.patience) as updates:
             wish = read_prompt(blocks)
             if wish is None:

@@ -90,7 +90,7 @@ def write_notes(root: Path, notes: dict[str, Any]) -> None:
 
 
 def answer_hook(hook: dict[str, Any], root: Path, text: str, *, blocks: bool, as_json: bool) -> int:
-    """Answers the client, or whoever started the gate by hand, and returns the exit code; an empty text is a pass."""
+    """Answers the client, or the user who started the gate, and returns the exit code; an empty text is a pass."""
     notes, session = read_notes(root) if hook else {}, hook.get("session_id") or hook.get("sessionId") or ""
     told = hashlib.sha256(f"{session}\n{text}".encode()).hexdigest()
     # Most clients say whether the agent goes on already; of others a session gets the same answer once.

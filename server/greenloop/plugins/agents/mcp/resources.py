@@ -35,7 +35,7 @@ def add_resources(server: MCPServer[Service]) -> None:
 
     @server.resource("greenloop://run/{number}/page", mime_type="text/markdown")
     def page(number: str, context: ServiceContext) -> str:
-        """A run for people: what was tried, what came of it, and the change."""
+        """A run for people: its attempts, its result, and the change."""
         return _write_page(run_object(_find(context, number)))
 
 

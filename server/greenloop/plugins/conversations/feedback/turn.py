@@ -1,6 +1,6 @@
-"""Tells a capable model what came of its last edits: the new failure alone, what broke, what is still red.
+"""Describes the result of the last edits to a capable model: the new failure alone, what broke, what is still red.
 
-What it was told before is not repeated.
+Nothing is repeated.
 """
 
 from __future__ import annotations

@@ -122,6 +122,6 @@ class SessionRecorder:
             self._run("greenloop", *words, *(("--seconds", f"{left:.0f}") if mode == ALL else ()))
 
     def _run(self, module: str, *words: str, input: str | None = None) -> None:  # noqa: A002 - as subprocess calls it
-        # -P: a module beside the tests must not be imported in place of greenloop's.
+        # -P: a module next to the tests must not be imported in place of greenloop's.
         command = [sys.executable, "-P", "-m", module, *words]
         self._start(command, cwd=self._root, env=self._environ, input=input, text=True, check=False)

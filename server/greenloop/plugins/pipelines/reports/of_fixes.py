@@ -93,7 +93,7 @@ def _error(attempt: Attempt) -> str:
     failing = first_failure(attempt)
     said = failing.failure.message if failing is not None and failing.failure is not None else ""
     if attempt.verdict.status is Status.TAMPERED:
-        said = ""  # its reason is told already
+        said = ""  # its reason is shown already
     if attempt.finding is not None:
         said = attempt.finding.message
     error = render.attempt_error(attempt) or attempt.verdict.status.value
