@@ -38,7 +38,7 @@ def is_unwritten(target: Target, text: str) -> bool:
 
 def has_unwritten_methods(target: Target, text: str) -> bool:
     """Are some methods of a class still to be written?"""
-    from greenloop.localize.missing import unwritten  # noqa: PLC0415 - as above
+    from greenloop.localize import unwritten  # noqa: PLC0415 - as above
 
     return bool(unwritten.members(target.region, text))
 

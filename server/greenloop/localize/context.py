@@ -23,10 +23,9 @@ from greenloop.core.target_kinds import PreparedTarget
 from greenloop.core.test_selection import find_approaches
 from greenloop.core.text.diff import split_lines
 from greenloop.core.verdict import judge
-from greenloop.localize import regions
+from greenloop.localize import regions, unwritten
 from greenloop.localize.evidence import CoverageEvidence, gather_evidence
 from greenloop.localize.known_tests import KnownTests
-from greenloop.localize.missing import unwritten
 from greenloop.localize.unreached.named_by_failure import (
     find_called,
     find_in_scripts,

@@ -16,18 +16,17 @@ from greenloop.core.reach import Reach
 from greenloop.core.records.problem import DataFile, Findings
 from greenloop.core.records.spec import Region, Spec
 from greenloop.core.run_state import Baseline
-from greenloop.localize import assignments, ranking, regions
+from greenloop.localize import assignments, ranking, regions, unwritten
 from greenloop.localize.context import BaselineContext, build_baseline, without_cases
 from greenloop.localize.data_files import find_data_files
 from greenloop.localize.early_end import environment_fault, find_flaky, stop_early, unless
 from greenloop.localize.evidence import CoverageEvidence, gather_evidence
 from greenloop.localize.findings import gather_findings, with_siblings
+from greenloop.localize.incomplete_code import measure_completed
 from greenloop.localize.measuring import Measurement, is_cut_short
-from greenloop.localize.missing import unwritten
 from greenloop.localize.ranking import find_reasons, find_touched
 from greenloop.localize.related_tests import RelatedTestsRun, run_related_tests
 from greenloop.localize.target_run import measure_rest, run_with_stubs, trace_statements, with_suspicion
-from greenloop.localize.unreached import importable
 from greenloop.localize.unreached.named_by_failure import find_called_by
 from greenloop.localize.unreached.uncollected import refuse_broken_pytest, refuse_uncollected
 from greenloop.project.targets import nearest_names
@@ -44,7 +43,7 @@ async def measure(context: BaselineContext) -> Baseline:
     context.report_status("running the test on the unchanged code")
     stubs, created, execution = await run_with_stubs(context)
     if not collected_cases(execution):
-        completed = None if created else await importable.measure_completed(context, execution, measure)
+        completed = None if created else await measure_completed(context, execution, measure)
         return completed or await _explain_uncollected(context, execution, stubs)
     refuse_broken_pytest(context, execution)
     spec = read_spec(execution, context.target)

@@ -14,15 +14,14 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.verdict import Status
 from greenloop.core.run_state import Baseline
-from greenloop.localize import regions
+from greenloop.localize import regions, unwritten
 from greenloop.localize.context import BaselineContext, build_baseline
 from greenloop.localize.early_end import environment_fault, find_flaky, require_collected, stop_early
 from greenloop.localize.evidence import Reached
+from greenloop.localize.incomplete_code import measure_completed
 from greenloop.localize.measuring import Measurement, is_cut_short
-from greenloop.localize.missing import unwritten
 from greenloop.localize.related_tests import RelatedTestsRun, run_importing_tests
 from greenloop.localize.target_run import trace_statements, with_suspicion
-from greenloop.localize.unreached import importable
 from greenloop.localize.unreached.uncollected import refuse_uncollected
 from greenloop.project.sources import import_name_in_tests
 from greenloop.project.syntax import definitions
@@ -96,7 +95,7 @@ async def _measure_importable(context: BaselineContext, related: RelatedTestsRun
     innermost = (error.failure.frames[-1:] for error in collect_errors(related.execution))
     if not any(frame.path == context.target.path for frames in innermost for frame in frames):
         return None
-    return await importable.measure_completed(context, related.execution, measure)
+    return await measure_completed(context, related.execution, measure)
 
 
 def _refuse_unfillable(context: BaselineContext, region: Region, text: str, related: RelatedTestsRun) -> None:

@@ -14,9 +14,8 @@ from greenloop.core.records.spec import Region
 from greenloop.localize import regions
 from greenloop.localize.context import BaselineContext
 from greenloop.localize.evidence import CoverageEvidence
+from greenloop.localize.incomplete_code import find_stubs
 from greenloop.localize.measuring import Measurement
-from greenloop.localize.missing.missing_names import find_missing
-from greenloop.localize.missing.stubs import add_stubs
 from greenloop.localize.signals import line_scores
 from greenloop.project.sources import is_trusted
 from greenloop_sandbox import Execution, WatchedLines, case_results
@@ -42,12 +41,9 @@ async def run_with_stubs(context: BaselineContext) -> tuple[dict[str, str], tupl
         def text_of(path: str, stub_texts: Mapping[str, str] = dict(stubs)) -> str | None:
             return stub_texts[path] if path in stub_texts else context.snapshot.text(path)
 
-        missing = find_missing(failures, text_of, context.snapshot.root, context.target.path, patterns=context.patterns)
-        if missing is None:
+        if (found := find_stubs(context, failures, text_of)) is None:
             break
-        files, new_regions = add_stubs(missing, text_of)
-        if not new_regions:
-            break
+        files, new_regions = found
         stubs.update(files)
         moved = (regions.relocate(each, stubs[each.path], text_of(each.path)) for each in created)
         created = (*moved, *new_regions)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from greenloop.core.errors import CannotVerifyError
 from greenloop.localize.context import BaselineContext
-from greenloop.localize.missing.unwritten import refuse_at_import
+from greenloop.localize.unwritten import refuse_at_import
 from greenloop_sandbox import Execution
 from greenloop_sandbox.report.cases import collect_errors, collected_cases, records_of_kind
 

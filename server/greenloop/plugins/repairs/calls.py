@@ -22,8 +22,8 @@ from greenloop.drafting.candidates.changes.change import (
     insert_before,
     parse_function,
 )
+from greenloop.plugins.repairs.installed_names import find_function
 from greenloop.plugins.repairs.slips import Slip, function_slip, shown_by
-from greenloop.project.imports.installed_names import find_function
 
 _COROUTINE = re.compile(r"<coroutine object|'coroutine'")
 _UNEXPECTED = re.compile(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'")

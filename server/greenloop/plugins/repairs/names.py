@@ -16,10 +16,10 @@ from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import split_lines, with_plain_ends
 from greenloop.drafting.candidates.answers.imports_and_helpers import add_missing_imports, reader_of, renamed
 from greenloop.drafting.candidates.changes.change import ChangeKind, Edit, change_of, parse_function, replace_node
+from greenloop.plugins.repairs.import_corrections import find_corrections
+from greenloop.plugins.repairs.installed_names import find_present
 from greenloop.plugins.repairs.slips import Slip, fragment_slip
-from greenloop.project.imports.import_corrections import find_corrections
-from greenloop.project.imports.installed_names import find_present
-from greenloop.project.imports.missing_imports import find_defining
+from greenloop.project.missing_imports import find_defining
 from greenloop_sandbox import Failure
 
 _NAMED = re.compile(

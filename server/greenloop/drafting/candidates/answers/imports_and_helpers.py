@@ -25,7 +25,7 @@ from greenloop.drafting.candidates.answers.definitions import Choice, region_ind
 from greenloop.drafting.candidates.answers.preserve import with_first_line
 from greenloop.drafting.candidates.changes.change import ChangeKind, Edit, change_of
 from greenloop.project import sources
-from greenloop.project.imports.missing_imports import find_imports
+from greenloop.project.missing_imports import find_imports
 
 
 def add_imports_and_helpers(

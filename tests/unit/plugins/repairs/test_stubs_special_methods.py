@@ -6,7 +6,7 @@ import copy
 
 import pytest
 
-from greenloop.localize.missing.stubs import missing_special_methods
+from greenloop.plugins.repairs.stubs import missing_special_methods
 from greenloop_sandbox import Failure
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from executions import execute
-from greenloop.localize.unreached.importable import complete
+from greenloop.plugins.repairs.importable import complete
 from greenloop.project.snapshot import Snapshot
 
 

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from greenloop.project.imports.missing_imports import with_names
+from greenloop.project.missing_imports import with_names
 
 
 @pytest.mark.parametrize(

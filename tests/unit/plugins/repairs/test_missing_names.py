@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from greenloop.localize import regions
-from greenloop.localize.missing import missing_names, stubs
+from greenloop.plugins.repairs import missing_names, stubs
 from greenloop.project import sources
 from greenloop_sandbox import Failure, Frame
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.project.imports.missing_imports import correct_attribute
+from greenloop.project.missing_imports import correct_attribute
 
 
 @pytest.mark.parametrize(

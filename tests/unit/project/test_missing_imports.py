@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from greenloop.project import sources
-from greenloop.project.imports.missing_imports import find_imports
+from greenloop.project.missing_imports import find_imports
 
 TEXT = "from .errors import Missing\nfrom pkg.words import join\n\n\ndef f(x):\n    raise {name}(x)\n"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from greenloop.core.records.spec import Region
-from greenloop.localize.unreached.importable import depends_on_stand_in, function_replaced, places, with_stand_in
+from greenloop.plugins.repairs.importable import depends_on_stand_in, function_replaced, places, with_stand_in
 from greenloop_sandbox import Failure, Frame
 
 CODE = """import os

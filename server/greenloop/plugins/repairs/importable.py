@@ -24,8 +24,8 @@ from greenloop.core.run_state import Baseline
 from greenloop.core.text.diff import main_line_end, split_lines, with_plain_ends
 from greenloop.localize.context import BaselineContext, build_baseline
 from greenloop.localize.regions import TextOf, may_change, region_at, relocate
-from greenloop.project.imports.import_corrections import find_corrections
-from greenloop.project.imports.missing_imports import find_imports
+from greenloop.plugins.repairs.import_corrections import find_corrections
+from greenloop.project.missing_imports import find_imports
 from greenloop.project.syntax import definitions
 from greenloop_sandbox import Execution, Failure, Frame
 from greenloop_sandbox.report.cases import collect_errors

@@ -8,7 +8,7 @@ import pytest
 
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.spec import Region
-from greenloop.localize.missing.unwritten import refuse_at_import, refuse_left_open, refuse_unreached
+from greenloop.localize.unwritten import refuse_at_import, refuse_left_open, refuse_unreached
 from greenloop_sandbox import Failure, Frame
 
 CODE = """from abc import ABC, abstractmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from greenloop.core.records.spec import Region, Target, TargetKind
-from greenloop.localize.missing.unwritten import MOST, around, belonging, members, modules_around, text_of_user
+from greenloop.localize.unwritten import MOST, around, belonging, members, modules_around, text_of_user
 from greenloop.project.snapshot import Snapshot
 
 CODE = '''from abc import abstractmethod

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from greenloop.localize.missing.stubs import MissingNames, TextOf, missing_special_methods
 from greenloop.localize.unreached.named_by_failure import is_declared, is_enumeration
+from greenloop.plugins.repairs.import_corrections import find_corrections
+from greenloop.plugins.repairs.stubs import MissingNames, TextOf, missing_special_methods
 from greenloop.project import sources, workspace
 from greenloop.project.environment.declared_dependencies import is_third_party
 from greenloop.project.environment.faults import failure_message
-from greenloop.project.imports.import_corrections import find_corrections
 from greenloop.project.syntax import definitions
 from greenloop.project.syntax.definitions import unwritten_functions
 from greenloop_sandbox import Failure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.localize.missing.stubs import MissingNames, add_stubs
+from greenloop.plugins.repairs.stubs import MissingNames, add_stubs
 
 
 @pytest.mark.parametrize(

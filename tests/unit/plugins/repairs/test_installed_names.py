@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.project.imports.installed_names import find_function, find_present
+from greenloop.plugins.repairs.installed_names import find_function, find_present
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from greenloop.plugins.repairs.import_corrections import find_corrections
 from greenloop.project import sources
-from greenloop.project.imports.import_corrections import find_corrections
 
 USE = "\n\ndef f(x):\n    return {}(x)\n"
 

@@ -24,10 +24,10 @@ from greenloop.core.records.problem import ImportCorrection
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.core.text.similar import MEANT, similar
+from greenloop.plugins.repairs import installed_names
 from greenloop.project import sources
 from greenloop.project.environment.declared_dependencies import is_third_party
-from greenloop.project.imports import installed_names
-from greenloop.project.imports.missing_imports import (
+from greenloop.project.missing_imports import (
     MOST_FILES,
     absolute_name,
     correct_attribute,

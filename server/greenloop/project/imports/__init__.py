@@ -1,1 +1,0 @@
-"""Imports that a module lacks, and those that name what is elsewhere."""
