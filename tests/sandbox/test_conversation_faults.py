@@ -218,7 +218,7 @@ async def test_a_key_that_expires_leaves_the_attempts_and_the_run_goes_on_where_
     told: list[str] = []
     model = StandIn(steps=[RIGHT])
     second, _events = await shop_run.play(root, model=model, earlier=earlier, told=told)
-    assert any(f"of run {first.run}" in row and row.startswith("going on") for row in told), told
+    assert any(f"of run {first.run}" in row and row.startswith("continuing after") for row in told), told
     assert second.verified is Verified.VERIFIED, second.message
     assert [turn.answer for turn in turns(second)] == [other, RIGHT]
     (request,) = model.requests
