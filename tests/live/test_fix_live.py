@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import tomllib
 from pathlib import Path
@@ -12,22 +11,12 @@ import pytest
 from greenloop.core.events import Token
 from greenloop.core.records.outcome import Verified
 from greenloop.engine import refine
-from greenloop.plugins.embedded import server
 from greenloop.project import configuration
 
 pytestmark = [pytest.mark.needs("model"), pytest.mark.needs("bubblewrap"), pytest.mark.timeout(600)]
 
 HERE = Path(__file__).parents[2] / "examples"
 TARGETS = tomllib.loads((HERE / "targets.toml").read_text(encoding="utf-8"))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _state(tmp_path_factory):
-    """A server of these tests' own, which does not outlive them."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
-        yield
-        asyncio.run(server.stop())
 
 
 # Small enough for a model of 1.5 billion parameters; lab/benchmarks/examples.py shows all of them.

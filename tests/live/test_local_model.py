@@ -36,15 +36,6 @@ LONG = replace(
 )
 
 
-@pytest.fixture(scope="module", autouse=True)
-def state(tmp_path_factory):
-    """A server of these tests' own, which does not outlive them."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
-        yield
-        asyncio.run(server.stop())
-
-
 @pytest.fixture
 async def running():
     return await server.start(SETTINGS)

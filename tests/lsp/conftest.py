@@ -341,40 +341,29 @@ async def editor(project, tmp_path):
         yield editor
 
 
-@pytest.fixture
-async def modelless(project, tmp_path):
-    """As `editor`, on a machine without any model."""
-    async for editor in opened(project, tmp_path, "--without-model"):
-        yield editor
-
-
-@pytest.fixture
-async def hurried(project, tmp_path):
-    """As `editor`; questions are waited for a moment only."""
-    async for editor in opened(project, tmp_path, "--in-a-hurry"):
-        yield editor
-
-
-@pytest.fixture
-async def impatient(project, tmp_path):
-    """As `editor`; an editor that does not answer is waited for a moment only."""
-    async for editor in opened(project, tmp_path, "--impatient"):
-        yield editor
-
-
-@pytest.fixture
-async def unshowable(project, tmp_path):
-    """As `editor`; what a run shows in the end cannot be shown."""
-    async for editor in opened(project, tmp_path, "--unshowable"):
-        yield editor
-
-
 async def opened(project, tmp_path, *arguments):
     """The server with the engine's stand-in, and an editor at its other end."""
     process = await stand_in(tmp_path, *arguments)
     async for editor in used(process, project):
         yield editor
     process.close()
+
+
+def editor_with(argument):
+    """As `editor`, with an argument for the stand-in."""
+
+    @pytest.fixture
+    async def other_editor(project, tmp_path):
+        async for editor in opened(project, tmp_path, argument):
+            yield editor
+
+    return other_editor
+
+
+modelless = editor_with("--without-model")  # on a machine without any model
+hurried = editor_with("--in-a-hurry")  # questions are waited for a moment only
+impatient = editor_with("--impatient")  # an editor that does not answer is waited for a moment only
+unshowable = editor_with("--unshowable")  # what a run shows in the end cannot be shown
 
 
 @pytest.fixture(autouse=True)

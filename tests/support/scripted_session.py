@@ -7,8 +7,12 @@ from pathlib import Path
 
 from greenloop.core.ports import NoUser, Tools
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.spec import Spec
-from greenloop_sandbox import TestRun
+from greenloop.core.records.spec import Case, Spec
+from greenloop.core.verification_inputs import VerificationInputs
+from greenloop_sandbox import Limits, TestRun
+
+OLD, NEW = {"m.py": "def f(n):\n    return n\n"}, {"m.py": "def f(n):\n    return n + 1\n"}
+CASES = tuple(Case(id=f"test_m.py::test_{name}", path="test_m.py", line=1) for name in "abc")
 
 
 class ScriptedSession:
@@ -30,6 +34,17 @@ class ScriptedSession:
 
 def make_problem(text, path, **more):
     return Problem(root=Path(), originals={path: text}, files={path: text}, **{"regions": (), "spec": Spec(), **more})
+
+
+def make_inputs(outcomes) -> VerificationInputs:
+    """The inputs of a verification of `NEW` by the three cases."""
+    return VerificationInputs(
+        problem=make_problem(OLD["m.py"], "m.py", spec=Spec(cases=CASES, selectors=("test_m.py",))),
+        outcomes=outcomes,
+        limits=Limits(),
+        suite_seconds=1,
+        encode=lambda texts: {path: text.encode() for path, text in texts.items()},
+    )
 
 
 async def ask(completion):

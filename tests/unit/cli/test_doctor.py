@@ -15,9 +15,6 @@ from greenloop.plugins.setup.isolation import ProbeResult
 from greenloop.project.settings import Settings
 from greenloop_sandbox import Probe
 
-# -- history -----------------------------------------------------------------------------------------------------
-
-
 # -- doctor ------------------------------------------------------------------------------------------------------
 
 
@@ -279,6 +276,3 @@ def test_the_bare_word_is_the_doctor_and_what_to_do_next(machine, tmp_path, monk
     shutil.rmtree(machine["weights"])
     assert main([]) == 0
     assert "greenloop model pull" in capsys.readouterr().out
-
-
-# -- model, serve, the rest --------------------------------------------------------------------------------------

@@ -13,9 +13,6 @@ from greenloop.plugins.notebooks import cell_targets, target_adapter
 from greenloop.plugins.notebooks.module import compose
 from greenloop.project.sources import is_test_file
 
-# -- magics -----------------------------------------------------------------------------------------------------------
-
-
 # -- module and tests -------------------------------------------------------------------------------------------------
 
 
@@ -31,15 +28,6 @@ def test_no_file_of_the_user_is_hidden(tmp_path):
     (tmp_path / "nb_ipynb.py").touch()
     (tmp_path / "test_nb_ipynb_.py").touch()
     assert books.free_module_names(tmp_path, "nb.ipynb") == ("nb_ipynb__.py", "test_nb_ipynb__.py")
-
-
-# -- and back ---------------------------------------------------------------------------------------------------------
-
-
-# -- files ------------------------------------------------------------------------------------------------------------
-
-
-# -- targets ----------------------------------------------------------------------------------------------------------
 
 
 # -- outcomes ---------------------------------------------------------------------------------------------------------

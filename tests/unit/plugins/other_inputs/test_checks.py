@@ -4,27 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.records.spec import Case, Spec
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.core.verification_inputs import VerificationInputs
 from greenloop.plugins.other_inputs.checks import LONGEST_TESTS, look
 from greenloop.verdict.beyond_tests.checks import Findings, Pass
-from greenloop_sandbox import Execution, Limits
-from scripted_session import ScriptedSession, make_problem
-
-OLD, NEW = {"m.py": "def f(n):\n    return n\n"}, {"m.py": "def f(n):\n    return n + 1\n"}
-CASES = tuple(Case(id=f"test_m.py::test_{name}", path="test_m.py", line=1) for name in "abc")
-
-
-def inputs(outcomes) -> VerificationInputs:
-    spec = Spec(cases=CASES, selectors=("test_m.py",))
-    return VerificationInputs(
-        problem=make_problem(OLD["m.py"], "m.py", spec=spec),
-        outcomes=outcomes,
-        limits=Limits(),
-        suite_seconds=1,
-        encode=lambda texts: {path: text.encode() for path, text in texts.items()},
-    )
+from greenloop_sandbox import Execution
+from scripted_session import CASES, NEW, OLD, ScriptedSession, make_inputs
 
 
 async def asked(outcomes, *, seconds=0.1, own=OLD, files=NEW, after=None):
@@ -32,7 +16,9 @@ async def asked(outcomes, *, seconds=0.1, own=OLD, files=NEW, after=None):
     session = ScriptedSession(Execution())
     verdict = Verdict(status=Status.PASSED, seconds=seconds)
     new = files if after is None else after
-    found = await look(Pass(inputs=inputs(outcomes), session=session, verdict=verdict, files=files, own=own, new=new))
+    found = await look(
+        Pass(inputs=make_inputs(outcomes), session=session, verdict=verdict, files=files, own=own, new=new)
+    )
     assert found == Findings()
     recording = [run for run in session.asked if any("greenloop_inputs" in each for each in run.selectors)]
     assert len(recording) <= 1  # no calls were recorded

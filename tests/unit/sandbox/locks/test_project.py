@@ -221,6 +221,3 @@ def test_members_of_a_uv_workspace_are_found_too(tmp_path):
         "[project]\nname = 'all'\n[tool.uv.workspace]\nmembers = ['packages/*', '../*', '/etc/*']\n"
     )
     assert set(project.read_project(tmp_path).sources) == {"packages/one/src", "packages/one", "packages/two"}
-
-
-# -- requirement files ------------------------------------------------------------------------------------------

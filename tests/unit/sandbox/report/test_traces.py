@@ -22,6 +22,3 @@ def test_what_names_no_file_is_left_aside():
     odd = {**RECORD, "hits": [[1, 2, 5], [-1, 2, 5]], "steps": [[7, 2, 1, {}]]}
     found = line_traces(Execution(records=(odd,)))["t"]
     assert (found.lines, found.steps) == ({}, ())
-
-
-# -- values -----------------------------------------------------------------------------------------------------

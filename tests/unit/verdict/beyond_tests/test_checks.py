@@ -5,34 +5,18 @@ from __future__ import annotations
 import pytest
 
 from greenloop.core.records.outcome import Noticed
-from greenloop.core.records.spec import Case, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.text.json_codec import from_json
-from greenloop.core.verification_inputs import VerificationInputs
 from greenloop.verdict.beyond_tests.checks import Findings, Pass, look_beyond
 from greenloop.verdict.beyond_tests.noticed import MUTANT_SECONDS, look
-from greenloop_sandbox import Execution, Limits
+from greenloop_sandbox import Execution
 from scripted_proof import execution
-from scripted_session import ScriptedSession, make_problem
-
-OLD, NEW = {"m.py": "def f(n):\n    return n\n"}, {"m.py": "def f(n):\n    return n + 1\n"}
-CASES = tuple(Case(id=f"test_m.py::test_{name}", path="test_m.py", line=1) for name in "abc")
-
-
-def inputs(outcomes) -> VerificationInputs:
-    spec = Spec(cases=CASES, selectors=("test_m.py",))
-    return VerificationInputs(
-        problem=make_problem(OLD["m.py"], "m.py", spec=spec),
-        outcomes=outcomes,
-        limits=Limits(),
-        suite_seconds=1,
-        encode=lambda texts: {path: text.encode() for path, text in texts.items()},
-    )
+from scripted_session import CASES, NEW, OLD, ScriptedSession, make_inputs
 
 
 def passed(session, outcomes, *, seconds=0.1, own=OLD, files=NEW, least=0.5) -> Pass:
     verdict, options = Verdict(status=Status.PASSED, seconds=seconds), {"verify.noticed": least}
-    given = {"inputs": inputs(outcomes), "session": session, "verdict": verdict, "options": options}
+    given = {"inputs": make_inputs(outcomes), "session": session, "verdict": verdict, "options": options}
     return Pass(**given, files=files, own=own, new=files)
 
 

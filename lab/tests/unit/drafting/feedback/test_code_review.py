@@ -77,6 +77,3 @@ def test_what_a_comment_asks_for_is_in_the_prompt():
         count=len,
     )
     assert "A comment asks: handle None" in messages[1].content
-
-
-# -- what the docstring demands -------------------------------------------------------------------------------------------
