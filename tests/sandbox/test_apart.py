@@ -11,7 +11,8 @@ import pytest
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Spec
 from greenloop.core.verification_inputs import VerificationInputs
-from greenloop.verdict.apart import OWN_PASSES, OwnCode, Proofs, prove
+from greenloop.verdict.apart import OWN_PASSES, Proofs, prove
+from greenloop.verdict.apart_runs import OwnCode
 from greenloop_sandbox import Limits
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]

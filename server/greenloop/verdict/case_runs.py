@@ -14,7 +14,7 @@ from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.test_selection import fit_selectors
 from greenloop.core.verification_inputs import ACCEPTING, VerificationInputs
-from greenloop.verdict.apart import UNKNOWN, OwnCode
+from greenloop.verdict.apart_runs import UNKNOWN, OwnCode
 from greenloop.verdict.related_tests import own_code, related
 from greenloop_sandbox import Session, forged
 

@@ -22,7 +22,8 @@ from greenloop.core.run_state import RunState
 from greenloop.core.summary import GENERATED_PROVENANCES
 from greenloop.core.verification_inputs import ACCEPTING, Encode, VerificationInputs
 from greenloop.verdict import evidence
-from greenloop.verdict.apart import FAILS, Proofs, prove
+from greenloop.verdict.apart import Proofs, prove
+from greenloop.verdict.apart_runs import FAILS
 from greenloop.verdict.beyond_tests.checks import BeyondTests, Pass, look_beyond
 from greenloop.verdict.case_runs import (
     GLANCE,
