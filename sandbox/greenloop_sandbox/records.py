@@ -117,8 +117,9 @@ class Apart:
     in_place: bool = False  # what the code changes in its arguments is changed in the tests' objects
     outer: bool = False  # the callers of the changed code run with it
     # The tests get wrong values of this part of what a pass may rest on: `changes`, `constants`, `operators`,
-    # `operands`, or `all` for results, changes and constants; with `+` or `-`, greater or smaller numbers; in `all+`
-    # yes and no, steps, messages and what is printed as well.
+    # `operands0` (the first arguments of constructors in tests, and so on), or `all` for results, changes and
+    # constants; with `+` or `-`, greater or smaller numbers; in `all+` yes and no, steps, messages and what is printed
+    # as well.
     wrong: str = ""
     operands: bool = False  # record what the assertions compare; with `wrong`, a false one does not end the test
     own: bool = False  # the stubs ask the user's own code, not the changed one

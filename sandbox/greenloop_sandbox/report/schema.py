@@ -95,7 +95,7 @@ _KNOWN: Mapping[str, Check] = {
     "opened": _pairs,
     "suspicious": _flag,
     "ran": _list_of(_place),
-    "sides": _list_of(_tuple_of(_number, _number, _text, _text)),
+    "sides": _list_of(_tuple_of(_number, _number, _text, _text, _list_of(_number), _flag)),
     "false": _number,
     "lent": _list_of(_text),
     "unfit": _text,

@@ -3,6 +3,7 @@
 from . import (
     apart_boundary,
     apart_codec,
+    apart_construction,
     apart_ends,
     apart_equality,
     apart_executions,
@@ -83,6 +84,7 @@ _APART = (
     apart_ends,
     apart_noticing,
     apart_operators,
+    apart_construction,
     apart_same,
     apart_tasks,
     apart_translation,

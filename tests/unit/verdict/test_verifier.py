@@ -165,8 +165,8 @@ async def test_an_assertion_compares_the_code_with_something_of_the_test(right, 
     answers = {
         "apart": ran_apart(rests_on=[rests_on]),
         "apart wrong changes": ran_apart(FAILED, rests_on=[rests_on]),
-        "apart again": ran_apart(rests_on=[rests_on], sides=right),
-        "apart wrong all": ran_apart(rests_on=[rests_on], sides=wrong),
+        "apart again": ran_apart(rests_on=[rests_on], sides=[[*each, [], False] for each in right]),
+        "apart wrong all": ran_apart(rests_on=[rests_on], sides=[[*each, [], False] for each in wrong]),
     }
     evidence, kinds = await proofs_of(answers)
     assert kinds[-1] == "apart wrong all"
@@ -183,11 +183,32 @@ async def test_code_that_ends_its_process_among_wrong_values_has_not_failed_beca
 @pytest.mark.parametrize("noticed", [{"false": 1}, {"false": 1, "suspicious": True}], ids=["noticed", "an object lies"])
 async def test_a_false_assertion_among_wrong_values_notices_them(noticed):
     answers = {
-        "apart": ran_apart(rests_on=[["operands", "the arguments of C"]]),
-        "apart wrong operands": ran_apart(**noticed),
+        "apart": ran_apart(rests_on=[EQ]),
+        "apart wrong operators": ran_apart(**noticed),
     }
     evidence, _ = await proofs_of(answers)
     assert list(evidence.proofs) == ([] if "suspicious" in noticed else [TARGET])
+
+
+@pytest.mark.parametrize(
+    ("is_changed", "wrong", "is_proven"),
+    [
+        (False, ["a", "a", [0, 1], False], False),
+        (False, ["x", "y", [0, 1], False], True),
+        (True, ["x", "x", [0, 1], True], True),
+        (True, ["x", "y", [0, 1], True], False),
+        (True, ["a", "a", [], True], True),
+    ],
+    ids=["the same objects", "other objects", "other equal objects", "objects that differ", "not equal"],
+)
+async def test_equal_objects_are_others_where_an_argument_of_their_constructor_is_wrong(is_changed, wrong, is_proven):
+    right = ran_apart(sides=[[3, 0, "a", "a", [0, 1], is_changed]])
+    noticed = ran_apart(sides=[[3, 0, "a", "b", [], is_changed]])
+    answers = {"apart again": right, "apart wrong operands0": noticed}
+    answers["apart wrong operands1"] = ran_apart(sides=[[3, 0, *wrong]])
+    evidence, kinds = await proofs_of(answers)
+    assert kinds[3:] == ["apart again", "apart wrong operands0", *["apart wrong operands1"] * (1 if is_proven else 3)]
+    assert evidence.unproven == ({} if is_proven else {TARGET: "objects are equal whatever they are made of (line 3)"})
 
 
 @pytest.mark.parametrize("outcome", [FAILED, PASSED])

@@ -20,6 +20,7 @@ from apart_handles import Handle
 from apart_rules import PLAIN_TYPES
 from apart_sources import first_line
 from apart_values import attributes_of
+from apart_wrong import CHANCE, OPERANDS, perturbed
 
 _BLOCKS = (ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -164,25 +165,48 @@ def _may_leave(node):
 
 # -- both sides of each ----------------------------------------------------------------------------------------------
 
+SHOWN = 2  # the level of an equality one side of which makes an object
 MOST_NOTES, MOST_SITES, MOST_FALSE, MOST_PARTS = 2000, 100, 200, 2000
 _SHOWN = frozenset(("datetime", "decimal", "fractions", "pathlib", "uuid", "re"))
 
 
 class Operands:
-    """The sides of the assertions of one case: [line, which time it runs, digest, digest] each.
+    """The sides of the assertions of one case: [line, which time it runs, digest, digest, places, is_changed] each.
 
-    `goes_on`: false ones do not end a test. `are_fixed`: a side of one of them is written in the test.
+    `goes_on`: false ones do not end a test. `are_fixed`: a side of one of them is written in the test. `places` are
+    the arguments of constructors of which an equality without such a side should say something, where it holds;
+    `is_changed`: the code has a part in the class.
     """
 
-    def __init__(self, goes_on):
+    def __init__(self, wrong="", before=None, is_changed=lambda kind: None):
         self.sides, self.false, self.are_fixed = [], 0, False
-        self._goes_on, self._times = goes_on, collections.Counter()
+        self._goes_on, self._times = bool(wrong), collections.Counter()
+        self._place = wrong.partition(OPERANDS)[2]  # of the arguments that are wrong in this run
+        # {class: (least number of arguments, those of which there are no wrong ones)}, and the class made last.
+        self._made, self._last, self._is_changed = before._made if before else {}, None, is_changed
 
-    def note(self, line, site, is_call, is_fixed, left, right, compare):
+    def construct(self, kind, count, place, value):
+        """The argument of a constructor in a test, or a wrong one where this run gives objects wrong ones there."""
+        if not isinstance(kind, type) or issubclass(kind, BaseException) or self._is_changed(kind) is None:
+            return value
+        least, rigid = self._made.get(kind, (count, set()))
+        self._made[kind], self._last = (min(least, count), rigid), kind
+        if type(value) in (list, tuple) and value:
+            wrong = perturbed(value[-1], CHANCE.randrange(2))  # code may look at the first ones alone
+            wrong = wrong and (type(value)([*value[:-1], *wrong]),)
+        else:
+            wrong = perturbed(value, CHANCE.randrange(2))
+        if wrong is None:
+            rigid.add(place)
+        return wrong[0] if wrong and str(place) == self._place else value
+
+    def note(self, line, site, is_call, is_fixed, level, left, right, compare):
         """Evaluates both sides of a comparison, notes them, and compares them. `site`: which one of its statement.
 
-        Of a file whose path a call is given, what it says is noted.
+        Of a file whose path a call is given, what it says is noted. `level`: 1 for an equality without a side that is
+        written in the test, 2 where one side makes an object.
         """
+        self._last = None
         self.are_fixed, values, digests, errors = self.are_fixed or is_fixed, [], [], []
         for side in (left, right):
             try:
@@ -191,12 +215,18 @@ class Operands:
             except Exception as error:
                 digests.append(type(error).__name__)
                 errors.append(error)
+        noted = [line, self._times[line, site] * MOST_SITES + site, *digests, [], False]
         if len(self.sides) < MOST_NOTES:
-            self.sides.append([line, self._times[line, site] * MOST_SITES + site, *digests])
+            self.sides.append(noted)
             self._times[line, site] += 1
         for error in errors:
             raise error
-        return compare(*values)
+        last = self._last if level == SHOWN else None  # the outermost one of the right side
+        kind, holds = next((type(each) for each in values if type(each) in self._made), last), compare(*values)
+        if level and kind and (holds is True or holds is None):
+            least, rigid = self._made[kind]
+            noted[4:] = sorted({*range(least)} - rigid), self._is_changed(kind)
+        return holds
 
     def check(self, is_fixed, holds):
         """Checks an assertion. `is_fixed`: it compares nothing, so what it asks for is written in the test."""

@@ -15,7 +15,7 @@ import traceback
 
 from apart_assertions import Operands, digest, has_left_assertions
 from apart_handles import Handle
-from apart_questions import ALL, CHANGES, CONSTANTS, MOST_SEEN, OPERANDS, OPERATORS, RESULTS, STATES, Questions
+from apart_questions import ALL, CHANGES, CONSTANTS, MOST_SEEN, OPERATORS, RESULTS, STATES, Questions
 from apart_rules import is_failure
 from apart_tasks import receivers
 from apart_wrong import CHANCE, is_same, perturbed
@@ -201,10 +201,10 @@ class Evidence(Questions):
 class CaseRecord:
     """Basis of the pass of the current case."""
 
-    def __init__(self, goes_on=False):
+    def __init__(self, operands=None, taken=()):
         self.changed, self.unfit, self.suspicious, self.is_shown = set(), "", False, False
-        self.asked, self.taken, self.made, self.lent, self.ran = set(), set(), set(), set(), set()
-        self.states, self.wronged, self.same, self.operands = set(), {}, {}, Operands(goes_on)
+        self.asked, self.taken, self.lent, self.ran = set(), {*taken}, set(), set()
+        self.states, self.same, self.operands = set(), {}, operands or Operands()
         # Functions of the code that are asked, those whose results are not made wrong, and errors that may end a loop.
         self.functions, self.right, self.ends = set(), set(), []
 
@@ -219,13 +219,11 @@ class CaseRecord:
         for error, names in self.ends:
             if has_vanished(error, names):
                 self.give_up("it raises %s, which ends a loop, a task or a thread of another" % type(error).__name__)
-        for (reason, is_sure), answers in self.same.items():
+        for reason, answers in self.same.items():
             if answers == {True}:
-                (self.suspect if is_sure else self.give_up)(reason)
+                self.give_up(reason)
         kinds = {CHANGES: self.changed, CONSTANTS: self.taken, OPERATORS: self.asked, STATES: self.states}
         rests_on = [[kind, name] for kind, names in kinds.items() for name in sorted(names)]
-        compared = {name.partition(".")[0] for name in self.asked if name.endswith((".__eq__", ".__ne__"))}
-        rests_on += [[OPERANDS, "the arguments of %s" % name] for name in sorted(self.made & compared)]
         places = {"lent": sorted(self.lent), "ran": sorted(map(list, self.ran)), "right": len(self.right)}
         # What one function does is compared with what it does itself by tests of order, say, or of chance.
         is_fixed = self.operands.are_fixed or len(self.functions) < 2

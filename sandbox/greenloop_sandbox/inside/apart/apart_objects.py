@@ -8,6 +8,7 @@ import collections
 import enum
 import inspect
 import operator
+import os
 import sys
 import types
 
@@ -16,6 +17,7 @@ from apart_handles import ASKED_BY_BOTH, ASKED_BY_CODE, Handle, LentHandle, hand
 from apart_rules import COMPARISONS, FUNCTIONS, NEVER, NO_MIRROR, SPECIAL, CannotCross, is_bound, module_of, solid_base
 from apart_values import PAYLOADS
 
+HAVE_CODE = (types.FunctionType, types.MethodType, property)
 PAYLOAD_METHODS = frozenset(("__init__", "__repr__", "__str__"))
 WRAP = {"": lambda function: function, "property": property, "staticmethod": staticmethod, "classmethod": classmethod}
 TUPLE_FIELD = type(collections.namedtuple("_", "x").x)  # noqa: PYI024
@@ -242,3 +244,13 @@ def make_stub(find_peer, question, name, flavour="plain", class_name="", is_new=
     made = stub if name in COMPARISONS and find_peer().is_judge else kinds.get(flavour, stub)
     made.__name__ = made.__qualname__ = name
     return made
+
+
+def is_stub(value):
+    """True for a function, method or property of the proof's own, at any depth of decorators."""
+    while isinstance(value, (*HAVE_CODE, classmethod, staticmethod)):
+        code = getattr(value, "__code__", None)
+        if code and os.path.dirname(code.co_filename) == os.path.dirname(is_stub.__code__.co_filename):
+            return not hasattr(value, "apart_peer")  # a method of the user's own that is watched
+        value = getattr(value, "__wrapped__", None) or getattr(value, "__func__", None) or getattr(value, "fget", None)
+    return False

@@ -26,8 +26,7 @@ NUMBERS = (int, float, *SHIFTED)
 OF_BUILTINS = frozenset(name for kind in (str, bytes, frozenset, tuple, range) for name in dir(kind) if name[0] != "_")
 SEARCHING = re.compile(r"(starts|ends)with|count|remove(pre|suf)fix|intersection|isdisjoint|issu(b|per)set")
 # What a pass may rest on besides values: arguments changed in place, constants of changed code, its operators.
-# Objects that comparisons of their own class compare are built from their arguments.
-CHANGES, CONSTANTS, OPERATORS, OPERANDS = "changes", "constants", "operators", "operands"
+CHANGES, CONSTANTS, OPERATORS = "changes", "constants", "operators"
 STATES = "states"  # of other objects than the one whose method was called, and of files
 RESULTS, ALL = "results", "all"  # `all`: everything that the code hands over, but yes and no
 
@@ -38,7 +37,7 @@ class Questions:
     def ask_stub(self, class_name, name, args, ask, is_new):
         """The answer to a call of a stub, which is a method of a mirror where it has the name of a class."""
         if name == "__init__":
-            return ask(self.arguments(args))
+            return ask(args)
         if name in COMPARISONS or (SPECIAL.match(name) and name not in VALUE_OPERATORS):
             owner = class_name or type(args[0]).__name__
             compares = name in COMPARISONS
@@ -49,22 +48,6 @@ class Questions:
             # An example of a docstring compares what is shown: an object that shows itself decides over its pass.
             self._record.give_up("the example shows an object of the new class %s" % class_name)
         return self._ask_rivals(name, args, ask(args), ask)
-
-    def arguments(self, args):
-        """The arguments of a constructor of changed code; wrong ones where this run gives objects wrong ones.
-
-        Objects whose values differ must not be equal, whatever the code keeps of them, and wherever it keeps it.
-        """
-        owner, *rest = args
-        wrongs = {place: wrong for place, value in enumerate(rest) if (wrong := perturbed(value, 0)) is not None}
-        if not wrongs:
-            return args
-        self._record.made.add(type(owner).__name__)
-        if self._wrong == OPERANDS:
-            place = CHANCE.choice([*wrongs])
-            rest[place] = wrongs[place][0]
-            self._record.wronged[id(owner)] = owner
-        return (owner, *rest)
 
     def compare(self, owner, name, args, ask, is_new):
         """A comparison that changed code makes: asked once more with wrong operands, in an order that it cannot know.
@@ -96,9 +79,6 @@ class Questions:
             same = [matters for is_yes, matters in answers if is_yes is ANSWER_WRONGLY[name]]
             if len(same) == len(answers) or any(same):
                 self._record.suspect("%s.%s says the same of wrong values" % (owner, name))
-        if left is not right and not self._record.wronged.keys().isdisjoint((id(left), id(right))):
-            reason = "%s objects are the same, whatever they are made of" % owner
-            self._record.same.setdefault((reason, True), set()).add(_is_yes(found) is ANSWER_WRONGLY.get(name))
         if found is True and name in OPPOSITES and not self._is_turned and self._wrong != OPERATORS:
             self._is_turned = True
             operands = left, fresh(right, larger)
@@ -179,7 +159,7 @@ class Questions:
         elif name == "__bool__" or type(result) in NUMBERS:  # the test expects nothing, or little
             is_small = abs(result) < 1 if type(result) in (bool, int, float) else not result
             reason = "%s of what %s gives is the same for wrong values" % (name, of)
-            self._record.same.setdefault((reason, False), set()).add(is_alike and is_small)
+            self._record.same.setdefault(reason, set()).add(is_alike and is_small)
         return result
 
     def watch_equality(self, kind):

@@ -2,6 +2,7 @@
 
 import ast
 import copy
+import itertools
 
 NOTE = "apart_note"  # a builtin name of the judge's process
 SIDES = ("apart_left", "apart_right")
@@ -15,11 +16,29 @@ def rewrite(tree):
 
 
 class _Rewriter(ast.NodeTransformer):
+    def visit_Call(self, node):
+        """Has the arguments of constructors of the user's own classes noted, so that a run can make them wrong."""
+        self.generic_visit(node)
+        if not _is_construction(node):
+            return node
+        named = [each for each in node.keywords if each.arg]
+        fixed = [each for each in node.args if not isinstance(each, ast.Starred)]
+        count, places = ast.Constant(len(fixed) + len(named)), itertools.count()
+
+        def made(value):
+            return _call("construct", copy.deepcopy(node.func), count, ast.Constant(next(places)), value)
+
+        node.args = [made(each) if each in fixed else each for each in node.args]
+        for each in named:
+            each.value = made(each.value)
+        return node
+
     def visit_Assert(self, node):
         return self._checked(node, "test", lambda test: ast.Call(ast.Name("bool", ast.Load()), [test], []))
 
     def visit_Expr(self, node):
-        return self._checked(node, "value", lambda call: call) if _called(node).startswith("assert") else node
+        is_assertion = _called(node).startswith("assert")
+        return self._checked(node, "value", lambda call: call) if is_assertion else self.generic_visit(node)
 
     def visit_If(self, node):
         last = node.body[-1]
@@ -30,6 +49,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def _checked(self, node, field, made):
         """`node` as a call that notes what it compares, and checks it; where it cannot be put off, it only notes."""
+        self.generic_visit(node)
         truth, can_wait = _Truth(), _can_wait(node)
         setattr(node, field, truth.visit(getattr(node, field)))
         checked = _call("check", ast.Constant(not truth.sites), _function((), made(getattr(node, field))))
@@ -61,7 +81,10 @@ class _Truth(ast.NodeTransformer):
         if sides is None or not _can_wait(node):
             return kept
         is_fixed = any(all(isinstance(each, _WRITTEN) for each in ast.walk(side)) for side in sides)
-        fields = node.lineno, self.sites, isinstance(node, ast.Call), is_fixed
+        operator = getattr(node, "ops", [getattr(getattr(node, "func", None), "attr", "")])[0]
+        is_equality = not is_fixed and (isinstance(operator, ast.Eq) or operator in ("assertEqual", "assertListEqual"))
+        level = is_equality + (is_equality and any(map(_shows_construction, sides)))
+        fields = node.lineno, self.sites, isinstance(node, ast.Call), is_fixed, level
         here = SIDES[:1], ast.Name(SIDES[0], ast.Load())  # a side that cannot be put off is evaluated at once
         sides = [_function((), side) if _can_wait(side) else _function(*here, [side]) for side in sides]
         self.sites += 1
@@ -71,6 +94,18 @@ class _Truth(ast.NodeTransformer):
 def _called(node):
     """The name of the method or attribute that a statement calls."""
     return getattr(getattr(getattr(node, "value", None), "func", None), "attr", "")
+
+
+def _is_construction(node):
+    """True if an expression calls what is named like a class."""
+    function = getattr(node, "func", None)
+    name = getattr(function, "attr", "") or getattr(function, "id", "")
+    return name.lstrip("_")[:1].isupper() and isinstance(getattr(function, "value", function), ast.Name)
+
+
+def _shows_construction(side):
+    """True for `Point(1, 2)` and `vars(Point(1, 2))`."""
+    return any(map(_is_construction, (side, *(side.args if isinstance(side, ast.Call) else ()))))
 
 
 def _can_wait(node):

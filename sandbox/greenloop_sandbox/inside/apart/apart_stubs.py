@@ -20,12 +20,11 @@ from apart_executions import Executions
 from apart_handles import Handle
 from apart_judge import MISSING, Judge
 from apart_modules import JudgeFinder
-from apart_objects import WRAP, make_stub
+from apart_objects import HAVE_CODE, WRAP, is_stub, make_stub
 from apart_replaced import Replacements
 from apart_rules import NO_MIRROR, SPECIAL, is_plain
 from apart_signatures import fields_of, give_fields, hooks_of
 
-HAVE_CODE = (types.FunctionType, types.MethodType, property)
 OF_DATACLASSES = frozenset(("__eq__", "__lt__", "__le__", "__gt__", "__ge__", "__repr__", "__hash__"))
 
 
@@ -37,7 +36,8 @@ class Separation:
         self._weaker = set()  # names by which a test expects less than it did
         self._replacements.watch()
         tmpdir._mk_tmp = lambda _request, factory: factory.mktemp("folder", numbered=True)  # no test's name
-        self._peer, self.record, self._finder = None, CaseRecord(), JudgeFinder(self)
+        self._peer, self._finder = None, JudgeFinder(self)
+        self.record = CaseRecord(apart_assertions.Operands(request["wrong"], None, self._is_changed))
         Executions(lambda: self._peer)
         if request["operands"]:
             self._note_operands()
@@ -52,11 +52,19 @@ class Separation:
     def _begin_case(self, item):
         if self._peer is not None and self._peer.broken:
             self.pytest_unconfigure()
-        before, self.record = self.record, CaseRecord(bool(self.request["wrong"]))
-        self.record.taken, self.record.made = before.taken, before.made
+        operands = apart_assertions.Operands(self.request["wrong"], self.record.operands, self._is_changed)
+        self.record = CaseRecord(operands, self.record.taken)
         self.record.is_shown = isinstance(item, doctest.DoctestItem)
         self.peer._record, self.peer.starts_program, self.peer._looks = self.record, False, 0
         setattr(builtins, apart_rewriting.NOTE, self.record.operands)
+
+    def _is_changed(self, kind):
+        """Has the code a part in a class of the user's? None of any other class."""
+        rules = self.peer.rules
+        if not rules.is_own(kind) or rules.is_test_module(kind.__module__) or issubclass(kind, enum.Enum):
+            return None
+        held = [each for base in kind.__mro__ if rules.is_own(base) for each in vars(base).values()]
+        return id(kind) in rules.made or any(map(is_stub, held))
 
     def _note_operands(self):
         """From now on the sides of the assertions of tests are noted, but not those of installed plugins."""

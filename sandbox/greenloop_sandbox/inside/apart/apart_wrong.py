@@ -20,6 +20,7 @@ from apart_values import attributes_of, slots_of
 DAY = datetime.timedelta(days=1)
 SHIFTED = {datetime.date: DAY, datetime.datetime: DAY, datetime.timedelta: DAY}
 SHIFTED.update({decimal.Decimal: decimal.Decimal(1), fractions.Fraction: fractions.Fraction(1), complex: 1})
+OPERANDS = "operands"  # the arguments of constructors, as what is wrong in a run; the place of one of them follows
 CHANCE = random.SystemRandom()  # that of tests crosses to the code
 
 

@@ -10,10 +10,12 @@ import ast
 import contextlib
 import importlib.machinery
 import json
+import logging
 import os
 import sys
 import tempfile
 import time
+import types
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -65,7 +67,10 @@ def _import_anew(functions: Sequence[Sequence[Any]], root: Path) -> list[Any]:
 
 @contextlib.contextmanager
 def _production(root: Path) -> Iterator[None]:
-    """A working folder without tests or pytest, a process of some days with a high number, and `__debug__` false."""
+    """A working folder without tests or pytest, a process of some days with a high number, and `__debug__` false.
+
+    It has the flags of an interpreter without options, and no handlers of logs.
+    """
     folder = Path(tempfile.mkdtemp())
     for entry in root.iterdir():
         if "test" not in entry.name:
@@ -84,6 +89,12 @@ def _production(root: Path) -> Iterator[None]:
         setattr(time, name, lambda clock=clock: clock() + LATER)
     number = os.getpid
     setattr(os, "getpid", lambda: number() + MANY_PROCESSES)  # noqa: B010
+    flags = sys.flags
+    options = dict.fromkeys((name for name in dir(flags) if isinstance(getattr(flags, name), int)), 0)
+    setattr(sys, "flags", types.SimpleNamespace(**{**options, "hash_randomization": 1}))  # noqa: B010
+    writes, sys.dont_write_bytecode = sys.dont_write_bytecode, False
+    root_logger = logging.getLogger()
+    handlers, root_logger.handlers = root_logger.handlers, []
     hidden = {name: sys.modules.pop(name) for name in [*sys.modules] if name.partition(".")[0] in ("pytest", "_pytest")}
     os.chdir(folder)
     try:
@@ -91,6 +102,9 @@ def _production(root: Path) -> Iterator[None]:
     finally:
         os.chdir(root)
         sys.modules.update(hidden)
+        root_logger.handlers = handlers
+        sys.dont_write_bytecode = writes
+        setattr(sys, "flags", flags)  # noqa: B010
         setattr(os, "getpid", number)  # noqa: B010
         for name, clock in clocks.items():
             setattr(time, name, clock)

@@ -249,7 +249,12 @@ def _whole_name(name: str, text: str) -> str:
 # The condition of a call, the one to compare it with, the words for it, and the least number of different answers.
 CONDITIONS = (
     ("calls", "first", "after some hundred calls", 2),
-    ("production", "again", "in a folder without tests, in a process that is days old, and without `__debug__`", 1),
+    (
+        "production",
+        "again",
+        "in a folder without tests, in a process that is days old, and without options or `__debug__`",
+        1,
+    ),
 )
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from greenloop.plugins.other_inputs import call_probe, production_probe
 
-TEXT = """import os, sys, time
+TEXT = """import logging, os, sys, time
 _calls = []
 def many(n):
     _calls.append(n)
@@ -27,6 +27,12 @@ def number(n):
     return os.getpid() < 900_000
 def framework(n):
     return "pytest" in sys.modules
+def options(n):
+    return bool(sys.flags.no_user_site)
+def bytecode(n):
+    return sys.dont_write_bytecode
+def logs(n):
+    return bool(logging.getLogger().handlers)
 def data(n):
     return os.path.exists("data.txt")
 """
@@ -61,11 +67,14 @@ def told(tmp_path, monkeypatch):
         ("age", {"production"}),
         ("number", {"production"}),
         ("framework", {"production"}),
+        ("options", {"production"} if sys.flags.no_user_site else set()),
+        ("bytecode", {"production"} if sys.dont_write_bytecode else set()),
+        ("logs", {"production"}),
         ("data", set()),
     ],
 )
 def test_a_condition_shows_what_depends_on_it(told, name, differs):
-    kept = os.getcwd(), time.process_time, importlib.machinery.SourceFileLoader.get_code
+    kept = os.getcwd(), time.process_time, importlib.machinery.SourceFileLoader.get_code, sys.flags
     found = told(name)
     assert {condition for condition, result in found.items() if result != found["first"]} == differs
-    assert (os.getcwd(), time.process_time, importlib.machinery.SourceFileLoader.get_code) == kept
+    assert (os.getcwd(), time.process_time, importlib.machinery.SourceFileLoader.get_code, sys.flags) == kept

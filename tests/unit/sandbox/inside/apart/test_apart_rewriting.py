@@ -18,7 +18,7 @@ def run(text: str, monkeypatch: pytest.MonkeyPatch, *, goes_on: bool = True, **n
     """Runs a function with these assertions, and returns what was noted."""
     tree = ast.parse("def test():\n" + textwrap.indent(text, "    ") + "\ntest()")
     rewriting.rewrite(tree)
-    noted = assertions.Operands(goes_on)
+    noted = assertions.Operands("all" * goes_on)
     monkeypatch.setattr(builtins, rewriting.NOTE, noted, raising=False)
     exec(compile(tree, "test", "exec"), dict(names))
     return noted
@@ -45,7 +45,7 @@ def test_both_sides_of_an_assertion_are_noted(text, left, right, monkeypatch):
             assert one == other
 
     noted = run(text, monkeypatch, a=1, b=2, close=lambda one, other: one == other, case=Case())
-    assert noted.sides == [[2, 0, assertions.digest(left), assertions.digest(right)]]
+    assert noted.sides == [[2, 0, assertions.digest(left), assertions.digest(right), [], False]]
     assert noted.false == 1
 
 
