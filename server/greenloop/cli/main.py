@@ -107,8 +107,6 @@ SUMMARIES = {
     "verify": "run a commit's tests against your working tree, in a way that cannot be faked",
     "serve": "run the language server on standard input and output",
     "doctor": "check what greenloop needs on this machine",
-    "history": "show earlier runs and apply their results",
-    "undo": "restore the files that a run wrote",
 }
 LABORATORY = "bench"
 EPILOGS = {"fix": HELP, "improve": HELP, "verify": VERIFY_HELP}

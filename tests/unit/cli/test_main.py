@@ -27,7 +27,7 @@ def test_a_command_of_its_own_reads_no_other_packages(install, words):
     assert entry_points._others.cache_info().misses == 0
 
 
-@pytest.mark.parametrize("command", ["", "improve", *SUMMARIES])
+@pytest.mark.parametrize("command", ["", "history", "improve", "undo", *SUMMARIES])
 def test_help_fits_80_columns_and_only_commands_that_judge_have_the_exit_codes(command, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "80")
     assert main([*([command] if command else []), "--help"]) == 0

@@ -27,6 +27,7 @@ from greenloop.core.text.diff import diff_files
 from greenloop.wording.model import describe_model
 from greenloop.wording.outcome import VERIFIED_WORDS, measured_rows
 
+SUMMARY = "show earlier runs and apply their results"
 HOT = 20  # maximum lines before and after a change whose costs are listed
 
 

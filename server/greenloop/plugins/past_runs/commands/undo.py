@@ -7,10 +7,11 @@ from pathlib import Path
 
 from greenloop.api.history import History, StoredRun, undo_record
 from greenloop.cli import exit_codes, options, render
-from greenloop.cli.commands.history import file_outcome, find_record
 from greenloop.cli.errors import print_warning
 from greenloop.core.errors import UsageError
+from greenloop.plugins.past_runs.commands.history import file_outcome, find_record
 
+SUMMARY = "restore the files that a run wrote"
 MOST = 1000  # runs among which the latest that was written is looked for
 
 

@@ -1,0 +1,1 @@
+"""Earlier runs on the command line."""

@@ -1,0 +1,1 @@
+"""Commands of the plugin `past_runs`."""
