@@ -38,7 +38,7 @@ from greenloop.engine.target_adapters import build_start, describe_others
 from greenloop.engine.timing import Stopwatch, TimedSession, heartbeat
 from greenloop.localize.baseline import measure_baseline
 from greenloop.localize.context import BaselineContext
-from greenloop.localize.known_tests import KnownTests
+from greenloop.localize.known_tests import read_known_tests
 from greenloop.models.roles import Models
 from greenloop.project import sandbox_selection, typed_targets, workspace
 from greenloop.project.environment.cgroups import processor_count
@@ -167,7 +167,7 @@ async def refine(
                 comment=request.comment,
                 known_fault=request.known_fault,
                 aim=request.aim,
-                known_tests=await asyncio.to_thread(KnownTests.read, place, snapshot.buffers),
+                known_tests=await asyncio.to_thread(read_known_tests, place, snapshot.buffers),
                 deadline=deadline,
             )
             if conversations is not None:

@@ -34,7 +34,7 @@ from greenloop.engine.verify.report import (
     failure_reason,
 )
 from greenloop.engine.verify.setup import APART, VerificationContext, VerifyRequest, ignore_left
-from greenloop.localize.known_tests import KnownTests
+from greenloop.localize.known_tests import read_known_tests
 from greenloop.project import hidden, sources, workspace
 from greenloop.project.environment import interpreters
 from greenloop.project.revisions.git import Repository
@@ -311,8 +311,9 @@ def choose_cases(
     left = max(LEAST, execution.seconds) / TIMES
     changed = {*context.revision.old_code, *context.revision.new_code}
     # Traces of earlier runs, with the revision's own code: tests that did not execute the changed files come last.
-    traces = KnownTests.read(context.place, {**context.revision.files, **context.revision.old_code}).traces
-    executed = {case: {each[0] for each in (*trace["functions"], *trace["also"])} for case, trace in traces.items()}
+    known = read_known_tests(context.place, {**context.revision.files, **context.revision.old_code})
+    traces = known.traces.items() if known else ()
+    executed = {case: {each[0] for each in (*trace["functions"], *trace["also"])} for case, trace in traces}
     for case in sorted(
         own, key=lambda each: (changed.isdisjoint(executed.get(each.id, changed)), seconds.get(each.id, 0.0))
     ):

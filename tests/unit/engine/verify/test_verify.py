@@ -9,7 +9,7 @@ from greenloop.core.records.spec import Case, Provenance, Spec
 from greenloop.engine.verify.known_failing import KnownFailing
 from greenloop.engine.verify.setup import VerificationContext, VerifyRequest
 from greenloop.engine.verify.verify import choose_cases
-from greenloop.localize.known_tests import KnownTests
+from greenloop.plugins.known_tests.known_tests import KnownTests
 from greenloop.project.revisions.revision import Revision
 from greenloop.project.settings import Settings
 from greenloop_sandbox import CaseResult, Environment, Execution, SandboxSpec

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 
 import pytest
@@ -9,9 +10,11 @@ import pytest
 from conversation_attempts import BLEMISH, LOOKS, turn
 from fake_engine import AFTER, BEFORE, CASE, attempt, solved, unsolved
 from greenloop.cli.main import main
+from greenloop.core.errors import UsageError
 from greenloop.core.records.model import ModelKind
 from greenloop.core.records.verdict import Status
 from greenloop.engine.history.store import History
+from greenloop.plugins.past_runs.commands import history
 from history_runs import OLD_MESSAGE, forget_newer_fields, give_old_proofs
 
 
@@ -138,8 +141,14 @@ def test_a_run_of_before_there_were_kinds_and_looks_is_shown(project, capsys):
     assert main(["history", "export"]) == 0
 
 
-def test_without_the_laboratory_rows_are_refused_with_the_way_to_get_them(project, install, capsys):
-    assert main(["history", "export", "--as", "sft"]) == 2
-    error = capsys.readouterr().err
-    assert "Rows to learn from (`--as`) belong to greenloop's laboratory, which is not installed." in error
-    assert "pip install ./lab" in error
+@pytest.mark.usefixtures("project", "install")
+def test_without_the_laboratory_rows_are_refused_with_the_way_to_get_them():
+    parser = argparse.ArgumentParser()
+    history.add_arguments(parser)
+    with pytest.raises(UsageError) as refused:
+        history.run(parser.parse_args(["export", "--as", "sft"]))
+    assert str(refused.value) == (
+        "Rows to learn from (`--as`) belong to greenloop's laboratory, which is not installed."
+    )
+    assert "pip install ./lab" in refused.value.remedy
+    assert refused.value.exit_code == 2

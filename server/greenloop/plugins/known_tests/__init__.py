@@ -1,0 +1,1 @@
+"""Tests that earlier runs have measured and traced."""
