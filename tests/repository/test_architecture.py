@@ -38,7 +38,7 @@ IMPORTERS = {
     "lsprotocol": PROTOCOL,
     "optuna": ("greenloop_lab.bench.tuning.optuna_sampler",),
     "xllamacpp": ("greenloop.plugins.embedded",),
-    "rich": ("greenloop.cli",),
+    "rich": ("greenloop.cli", "greenloop.plugins.past_runs"),
     "ray": ("greenloop_lab.bench.on_ray", "greenloop_lab.sandboxes.cluster"),
     "tree_sitter": ("greenloop.project.syntax.tree_sitter",),
     "pyarrow": ("greenloop_lab.engine.history.row_files",),
