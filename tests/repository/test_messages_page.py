@@ -13,13 +13,13 @@ messages_doc = importlib.util.module_from_spec(SPEC)
 
 
 LEAST = {
-    "cli": 150,
+    "cli": 120,
     "lsp": 120,
     "engine": 80,
     "project": 150,
     "greenloop_sandbox": 100,
     "models": 20,
-    "plugins": 800,
+    "plugins": 1000,
     "vscode-client": 80,
 }
 
