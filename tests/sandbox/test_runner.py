@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -78,6 +79,34 @@ def test_runs_follow_one_another_without_a_trace(driven):
     reply, _ = driven.run("test_m.py", files={**files, "m.py": b"while True: pass\n"}, seconds=1)
     assert reply["killed"] == "timeout"
     assert driven.run("test_m.py", files=files)[0]["status"] == 0
+
+
+@pytest.mark.parametrize("seed", ["1", "2"])
+def test_a_restart_leaves_nothing_but_the_streams(driven, seed):
+    text = f"import os\n\n\ndef test_a():\n    assert os.environ['PYTHONHASHSEED'] == {seed!r} and 'x' in os.environ['PATH']\n"
+    files = {"test_m.py": text.encode()}
+    assert driven.run("test_m.py", files=files)[1] == {"test_m.py::test_a": "failed"}
+    pid = driven.process.pid
+    assert (
+        driven.report_status({"kind": "restart", "environ": {"PYTHONHASHSEED": seed, "PATH": "x"}})["kind"] == "ready"
+    )
+    assert driven.run("test_m.py", files=files)[1] == {"test_m.py::test_a": "passed"}
+    assert driven.process.pid == pid
+
+
+def test_a_run_ends_with_its_host(driven):
+    request = protocol.run_request(
+        key=KEY, root=str(driven.root), selectors=["test_m.py"], scratch=str(driven.scratch), seconds=60, memory=1 << 30,
+        disk=1 << 24, output=1 << 16, processes=64, files={"test_m.py": b"open('began', 'w').close()\nwhile True: pass\n"},
+    )  # fmt: skip
+    driven.process.stdin.write(protocol.pack(request))
+    driven.process.stdin.flush()
+    until = time.monotonic() + 30
+    while not (driven.root / "began").exists():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    driven.process.stdin.close()
+    assert driven.process.wait(10) == 0
 
 
 def test_written_files_stay(driven):

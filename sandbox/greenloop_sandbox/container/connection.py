@@ -87,55 +87,43 @@ class ContainerConnection:
         return connection
 
     def supervise(self, hash_seed: int, *, restart: bool = False) -> bool:
-        """Starts the supervisor with this hash seed, after ending one with another. Raises `ContainerError`.
+        """Starts the supervisor with this hash seed, in place of one with another. Raises `ContainerError`.
 
-        False: it already runs; with `restart` that one is ended too.
+        False: it already runs; with `restart` a new one takes its place.
         """
         if self.hash_seed == hash_seed and not restart:
             return False
-        self.session = False
-        files: dict[str, bytes] = {}
-        if self.hash_seed is None:
-            files = {
-                **payload.sources(),
-                "bundle": payload.bundle(PAYLOAD_FOLDER),
-                **project_metadata.metadata_files(self.config.project),
-            }
-            files[bundled_hypothesis.NAME] = bundled_hypothesis.archive()
-            if not self.hello["pytest"] and not self.hello["packages"]:
-                files |= {f"packages/{name}": data for name, data in payload.borrowed_files().items()}
-        else:
-            try:
-                self.container.kill(signal="SIGHUP")
-            except self.engine.errors as error:
-                raise ContainerError(self._explain_loss(error)) from error
-            while self._receive(time.monotonic() + START_SECONDS)["kind"] != "ended":
-                pass
-        self.hash_seed = hash_seed
-        packages = PACKAGES_FOLDER if self.hello["packages"] else f"{PAYLOAD_FOLDER}/packages"
-        argv = ["python3", "-s", "-B", f"{PAYLOAD_FOLDER}/supervisor.py", "--alone", "--packages", packages]
         hypothesis = {bundled_hypothesis.PATH_VARIABLE: f"{PAYLOAD_FOLDER}/{bundled_hypothesis.NAME}"}
-        message = {
-            "kind": "boot",
-            "argv": argv,
-            "environ": {**payload.variables(hash_seed), **hypothesis, **self.config.variables},
-            "files": {name: base64.b64encode(data).decode() for name, data in files.items()},
-            "open": folder_modes(self.config.root) if files else {},
-            "empty": [self.config.root] if files else [],
-        }
+        environ = {**payload.variables(hash_seed), **hypothesis, **self.config.variables}
+        message = {"kind": "restart", "environ": environ} if self.ready else self._boot_message(environ)
+        self.session, self.hash_seed = False, hash_seed
         self._send(message, time.monotonic() + START_SECONDS)
         self.ready = self._receive(time.monotonic() + START_SECONDS)
         if self.ready["kind"] != "ready":
-            raise ContainerError(str(self.ready.get("reason") or self._exit_reason(self.ready)))
+            raise ContainerError(str(self.ready.get("reason") or "The sandbox's supervisor did not start."))
         return True
+
+    def _boot_message(self, environ: Mapping[str, str]) -> dict[str, Any]:
+        files = {**payload.sources(), "bundle": payload.bundle(PAYLOAD_FOLDER)}
+        files |= project_metadata.metadata_files(self.config.project)
+        files[bundled_hypothesis.NAME] = bundled_hypothesis.archive()
+        if not self.hello["pytest"] and not self.hello["packages"]:
+            files |= {f"packages/{name}": data for name, data in payload.borrowed_files().items()}
+        packages = PACKAGES_FOLDER if self.hello["packages"] else f"{PAYLOAD_FOLDER}/packages"
+        return {
+            "kind": "boot",
+            "argv": ["python3", "-s", "-B", f"{PAYLOAD_FOLDER}/supervisor.py", "--alone", "--packages", packages],
+            "environ": environ,
+            "files": {name: base64.b64encode(data).decode() for name, data in files.items()},
+            "open": folder_modes(self.config.root),
+            "empty": [self.config.root],
+        }
 
     def ask(self, message: Mapping[str, Any], kind: str, seconds: float) -> Mapping[str, Any]:
         """Returns the supervisor's answer of that kind. Raises `ContainerError` for any other, and for a late one."""
         deadline = time.monotonic() + seconds
         self._send(message, deadline)
         answer = self._receive(deadline)
-        if answer["kind"] == "ended":
-            raise ContainerError(self._exit_reason(answer))
         if answer["kind"] != kind:
             raise ContainerError(str(answer.get("reason") or f"The supervisor answered {answer['kind']!r}."))
         return answer
@@ -244,10 +232,6 @@ class ContainerConnection:
     def stderr(self) -> str:
         """The end of the supervisor's stderr."""
         return self._err.decode("utf-8", "replace")
-
-    def _exit_reason(self, answer: Mapping[str, Any]) -> str:
-        reason = f": {last_line}" if (last_line := self._last_line()) else "."
-        return f"The sandbox's supervisor ended with status {answer.get('status')}{reason}"
 
     def _explain_loss(self, error: Exception | None) -> str:
         """Returns why the conversation ended, as far as the engine knows."""

@@ -13,7 +13,7 @@ from greenloop_sandbox.records import Limits
 PAYLOAD_FOLDER, PACKAGES_FOLDER = "/.greenloop/run", "/.greenloop/packages"
 CAPABILITIES = ("KILL", "SETGID", "SETUID")  # the supervisor's; a worker has none
 TMP_BYTES = 64 << 20
-OVERHEAD_BYTES = 96 << 20  # memory of boot, supervisor and its files, in addition to the tests' limit
+OVERHEAD_BYTES = 96 << 20  # memory of the supervisor and its files, in addition to the tests' limit
 
 # All given explicitly: podman's own defaults may exceed what it is allowed to set.
 ULIMITS = [
@@ -73,6 +73,7 @@ def create_options(config: ContainerConfig, engine: str) -> dict[str, Any]:
         "healthcheck": {"Test": ["NONE"]},
         "hostname": "sandbox",
         "working_dir": "/",
+        "stop_signal": "SIGKILL",  # process 1 ignores all others
     }
 
 

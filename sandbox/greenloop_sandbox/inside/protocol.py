@@ -14,6 +14,8 @@ Host and supervisor exchange *messages*: four bytes of length (big endian), then
     supervisor -> host   {"kind": "prepared", "modules", "rewritten", "left_out": {name: why}, "session": bool,
                           "reason", "spoilt"}
                          `reason`: why there is no session; `spoilt`: why this supervisor must not be used any more
+    host -> supervisor   {"kind": "restart", "environ": {...}}     become a new supervisor with these variables, which
+                                                                   answers `ready`
     host -> supervisor   {"kind": "run", ...}                      see `run_request`
     supervisor -> host   {"kind": "done", "report", "status", "killed", "output", "leftover", "seconds", "silent",
                           "costs", "dirty"}

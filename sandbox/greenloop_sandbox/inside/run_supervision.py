@@ -10,10 +10,11 @@ GRACE_SECONDS = 0.15  # given to a worker to write where it hung
 BEGIN = b'"kind": "begin"'  # in the report from the first case on
 
 
-def supervise_run(request, siblings, protocol, alone, session=None):
+def supervise_run(request, siblings, protocol, alone, host, session=None):
     """Forks the worker, watches it until it ends or must be killed, and reports the result (a `done` message).
 
-    `alone`: every process but pid 1 and this one belongs to the run. `session`: a prepared pytest session, or None.
+    `alone`: every process but pid 1 and this one belongs to the run. `host`: the stream of requests, which ends with
+    the host. `session`: a prepared pytest session, or None.
     """
     started = time.monotonic()
     processes = siblings["processes"]
@@ -41,7 +42,8 @@ def supervise_run(request, siblings, protocol, alone, session=None):
     report.last = started
     if meter is not None:
         meter.start(worker)
-    killed, status = _watch_worker(request, worker, streams, started, processes, report, meter, protocol.load())
+    load = protocol.load()
+    killed, status = _watch_worker(request, worker, streams, started, processes, report, meter, load, hosts=[host])
     silent = time.monotonic() - report.last
     if killed == "timeout":
         # pytest's faulthandler prints every thread's stack on SIGABRT: the only way to see where a loop hangs.
@@ -71,7 +73,7 @@ def supervise_run(request, siblings, protocol, alone, session=None):
     }
 
 
-def _watch_worker(request, worker, streams, started, processes, report, meter, load, clock=time.monotonic):
+def _watch_worker(request, worker, streams, started, processes, report, meter, load, clock=time.monotonic, hosts=()):
     """(why the worker must be killed or "", its exit status or None while it lives)."""
     whole, case_seconds, has_begun = started + request["seconds"], request["case_seconds"], False
     disk_before = _disk_use(request["root"]) if request["watch_disk"] else (0, 0)
@@ -95,7 +97,9 @@ def _watch_worker(request, worker, streams, started, processes, report, meter, l
             timeout = max(0.0, min(next_check, deadline) - now)
             if marks:
                 meter.rest()
-            for stream in select.select([*marks, *open_streams, *exit_fd], [], [], timeout)[0]:
+            for stream in select.select([*marks, *open_streams, *exit_fd, *hosts], [], [], timeout)[0]:
+                if stream in hosts:  # it sends nothing during a run: it has ended
+                    return "abandoned", None
                 if stream in marks:
                     marks = marks if meter.answer() else []
                 elif stream in open_streams and _drain(stream, streams, 1 << 20) == 0:

@@ -29,6 +29,7 @@ LOADED_WHEN_IDLE = (
 
 
 def main(argv):
+    environ = dict(os.environ)  # a prepared session changes it
     gc.disable()  # importing makes hardly any garbage; the worker's session enables it again
     requests, replies = _claim_streams()
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != SANDBOX_FOLDER]
@@ -68,14 +69,25 @@ def main(argv):
             "machine": os.uname().machine,
         }
     )
-    _serve_requests(requests, send, siblings, protocol, "--alone" in argv)
+    restart = functools.partial(_restart, requests, replies, argv, environ)
+    _serve_requests(requests, send, siblings, protocol, "--alone" in argv, restart)
     return 0
 
 
-def _serve_requests(requests, send, siblings, protocol, alone):
+def _restart(requests, replies, argv, environ, request):
+    """Becomes a new supervisor with other variables, among them the hash seed; keeps the streams and nothing else."""
+    os.dup2(requests.fileno(), 0)
+    os.dup2(replies.fileno(), 1)
+    os.chdir("/")
+    command = [sys.executable, "-s", "-B", os.path.join(SANDBOX_FOLDER, "supervisor.py"), *argv]
+    os.execve(sys.executable, command, dict(environ, **request["environ"]))
+
+
+def _serve_requests(requests, send, siblings, protocol, alone, restart):
     """Answers each request until the host closes the stream."""
-    request_handler = RequestHandler(siblings, protocol, alone)
+    request_handler = RequestHandler(siblings, protocol, alone, requests)
     handlers = {"write": request_handler.write, "run": request_handler.run, "prepare": request_handler.prepare}
+    handlers["restart"] = restart
     idle_tasks = None
     while True:
         while idle_tasks is not None and not select.select([requests], [], [], 0)[0]:
@@ -136,8 +148,8 @@ class Siblings(dict):
 class RequestHandler:
     """Answers the host's requests, one after the other; keeps what was prepared for later runs."""
 
-    def __init__(self, siblings, protocol, alone):
-        self._siblings, self._protocol, self._alone = siblings, protocol, alone
+    def __init__(self, siblings, protocol, alone, requests):
+        self._siblings, self._protocol, self._alone, self._requests = siblings, protocol, alone, requests
         self._initial_names, self._listings = {}, {}
         self._session = None
 
@@ -147,25 +159,25 @@ class RequestHandler:
         return {"kind": "written"}
 
     def run(self, request):
-        session = self._session if request["session"] else None
         self._siblings["worker"].scratch_folder(request["scratch"])  # chosen here, so that all runs use the same
         if request["wall"] is not None:  # the worker writes the files itself, into its private mounts
-            return self._siblings["run_supervision"].supervise_run(
-                request, self._siblings, self._protocol, self._alone, session
-            )
+            return self._supervise(request)
         overlay, cleanup, root = self._siblings["overlay"], self._siblings["cleanup"], request["root"]
         leftovers = cleanup.RunLeftovers(root, request["scratch"], request["uid"], self._initial_names, self._listings)
         undo = overlay.apply(cleanup, root, self._protocol.decode_files(request["files"]), request["without"])
         try:
-            reply = self._siblings["run_supervision"].supervise_run(
-                request, self._siblings, self._protocol, self._alone, session
-            )
+            reply = self._supervise(request)
         finally:
             # Before the reply: the host may look at the files as soon as it has it.
             leftovers.remove_as_user(self._siblings["worker"].become_user)
             overlay.revert(cleanup, undo)
             all_gone = leftovers.remove_rest()
         return dict(reply, dirty=not all_gone)
+
+    def _supervise(self, request):
+        session = self._session if request["session"] else None
+        supervise_run = self._siblings["run_supervision"].supervise_run
+        return supervise_run(request, self._siblings, self._protocol, self._alone, self._requests, session)
 
     def prepare(self, request):
         """Imports packages and opens a pytest session, once for all later runs."""

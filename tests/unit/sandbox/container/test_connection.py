@@ -93,7 +93,7 @@ def test_stderr_is_bounded():
         ({"Running": False, "OOMKilled": True}, b"", "ran out of memory"),
         ({"Running": True}, b"", "connection to the sandbox's container was lost"),
         ({"Running": True}, frame(1, b"\xff\xff\xff\xff"), "invalid message"),
-        ({"Running": True}, frame(1, packed({"kind": "ended", "status": -9})), "supervisor ended with status -9"),
+        ({"Running": True}, frame(1, packed({"kind": "broken", "reason": "No space."})), "No space."),
     ],
 )
 def test_the_end_of_the_conversation_is_explained(state, sent, said):
