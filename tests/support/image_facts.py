@@ -6,6 +6,9 @@ import json
 
 from greenloop_sandbox.container import image_python
 
-ANSWER = {"libc": ["glibc", "2.36"], "markers": {}}
-ANSWER["markers"] = {"python_version": "3.11", "platform_machine": "x86_64"}
-FACTS = image_python.parse("a warning\n" + json.dumps(ANSWER))
+
+def answer(machine: str = "x86_64", libc: tuple[str, str] = ("glibc", "2.36")) -> str:
+    return json.dumps(["3.11.2", machine, "6.1", "#1", libc])
+
+
+FACTS = image_python.parse("a warning\n" + answer())

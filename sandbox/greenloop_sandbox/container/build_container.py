@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import re
 import tarfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from greenloop_sandbox.container.engine import Engine, container_labels
 from greenloop_sandbox.container.hardening import ULIMITS
 from greenloop_sandbox.errors import CannotVerifyError
 
-Content = bytes | Path  # of a file, or a file or folder of this machine
 BUILD_MEMORY = 4 << 30
 BUILD_PROCESSES = 512
 
@@ -36,28 +34,21 @@ class FinishedContainer:
         return (errors or lines or ["no output"])[-1]
 
 
-def write_archive(file: Path, contents: Mapping[str, Content], folders: Mapping[str, int]) -> None:
-    """Writes a tar archive for `/` of an image: contents by their path in it, owned by root.
-
-    `folders` are empty, by path with their mode.
-    """
+def write_archive(file: Path, contents: Mapping[str, Path]) -> None:
+    """Writes a tar archive for `/` of an image: files and folders by their path in it, owned by root; and /tmp."""
 
     def as_root(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
         member.uid = member.gid = 0
+        member.mode = 0o755 if member.isdir() else 0o644
         return None if "__pycache__" in member.name else member
 
     with tarfile.open(file, mode="w") as tar:
-        for path, mode in folders.items():
-            member = tarfile.TarInfo(path)
-            member.type, member.mode = tarfile.DIRTYPE, mode
-            tar.addfile(member)
+        temporary = tarfile.TarInfo("tmp")
+        # A container's tmpfs on /tmp takes over the mode of this folder.
+        temporary.type, temporary.mode = tarfile.DIRTYPE, 0o1777
+        tar.addfile(temporary)
         for path, content in contents.items():
-            if isinstance(content, Path):
-                tar.add(content, path, filter=as_root)
-            else:
-                member = tarfile.TarInfo(path)
-                member.size = len(content)
-                tar.addfile(member, io.BytesIO(content))
+            tar.add(content, path, filter=as_root)
 
 
 @contextlib.contextmanager
@@ -65,7 +56,6 @@ def run_container(
     engine: Engine,
     image: str,
     program: str,
-    arguments: Sequence[str] = (),
     *,
     layer: Path | None = None,
     seconds: float = 180,
@@ -79,7 +69,7 @@ def run_container(
     container = engine.client.containers.create(
         image,
         entrypoint=["python3", "-I", "-c", program],
-        command=list(arguments),
+        command=[],
         user="0:0",
         network_mode="none",
         cap_drop=["ALL"],

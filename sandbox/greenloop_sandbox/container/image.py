@@ -22,7 +22,7 @@ from packaging.specifiers import SpecifierSet
 from greenloop_sandbox import locks, payload
 from greenloop_sandbox.cache import cache_folder
 from greenloop_sandbox.container import base, image_python, packages, prune
-from greenloop_sandbox.container.build_container import Content, run_container, write_archive
+from greenloop_sandbox.container.build_container import run_container, write_archive
 from greenloop_sandbox.container.engine import LABEL, Engine
 from greenloop_sandbox.container.fetch import Fetcher
 from greenloop_sandbox.container.hardening import PACKAGES_FOLDER
@@ -102,8 +102,8 @@ class _Builder:
         def build(folder: Path) -> None:
             base_image = base.ensure(self.engine, self.version, self.report_status, self.should_stop)
             self.report_status("adding pytest to the image")
-            files = pytest_files(self._fetcher(base_image), self.version, folder / "wheels")
-            contents = {f"{PACKAGES_FOLDER[1:]}/{name}": data for name, data in files.items()}
+            paths = pytest_packages(self._fetcher(base_image), self.version, folder)
+            contents = {f"{PACKAGES_FOLDER[1:]}/{name}": path for name, path in paths.items()}
             self._add_layer(base_image, target, contents, folder)
 
         return self._ensure(target, build)
@@ -117,7 +117,7 @@ class _Builder:
             fetcher = self._fetcher(python_image)
             wheels = packages.fetch_packages(fetcher, self.version, root, sources, folder, self.report_status)
             _check_size(wheels)
-            contents: dict[str, Content] = {f"{BUILD}/{wheel.name}": wheel for wheel in wheels}
+            contents = {f"{BUILD}/{wheel.name}": wheel for wheel in wheels}
             pip = _find_pip(fetcher, folder / "pip")
             self.report_status(f"adding {len(wheels)} packages to the image")
             self._add_layer(python_image, target, {**contents, f"{BUILD}/pip/{pip.name}": pip}, folder)
@@ -144,11 +144,10 @@ class _Builder:
         with run_container(self.engine, image, program, should_stop=self.should_stop) as finished:
             return Fetcher(python=image_python.parse(finished.output), should_stop=self.should_stop)
 
-    def _add_layer(self, base_image: str, target: str, contents: Mapping[str, Content], folder: Path) -> None:
+    def _add_layer(self, base_image: str, target: str, contents: Mapping[str, Path], folder: Path) -> None:
         """Adds the contents to the base image, installs and compiles them without network, and commits the result."""
         layer = folder / "layer.tar"
-        # A container's tmpfs on /tmp takes over the mode of this folder.
-        write_archive(layer, contents, {"tmp": 0o1777})
+        write_archive(layer, contents)
         with run_container(
             self.engine,
             base_image,
@@ -172,23 +171,22 @@ class _Builder:
             finished.container.commit(repository=repository, tag=tag, changes=changes)
 
 
-def pytest_files(fetcher: Fetcher, version: tuple[int, int], folder: Path) -> dict[str, bytes]:
-    """The files of pytest and what it needs, by path below a folder of packages.
+def pytest_packages(fetcher: Fetcher, version: tuple[int, int], folder: Path) -> Mapping[str, Path]:
+    """Pytest and what it needs, with metadata, by file name; unpacked below the folder.
 
     Raises `CannotVerifyError` when they cannot be fetched.
     """
     try:
-        wheels = fetcher.fetch(folder, _pytest_pins(version).splitlines(), "--no-deps")
+        wheels = fetcher.fetch(folder / "wheels", _pytest_pins(version).splitlines(), "--no-deps")
     except CannotVerifyError:
         if version < (3, 11):
             raise
         # No pip here, or no index reachable: greenloop's own pytest works for these versions.
-        return payload.borrowed_files()
-    files: dict[str, bytes] = {}
+        return payload.borrowed_packages()
     for wheel in wheels:
-        with zipfile.ZipFile(wheel) as unpacked:
-            files |= {name: unpacked.read(name) for name in unpacked.namelist() if not name.endswith("/")}
-    return files
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(folder / "packages")
+    return {path.name: path for path in (folder / "packages").iterdir()}
 
 
 def _find_pip(fetcher: Fetcher, folder: Path) -> Path:

@@ -10,18 +10,9 @@ from dataclasses import dataclass
 from greenloop_sandbox.errors import CannotVerifyError
 
 QUERY_PROGRAM = """
-import json, os, platform, sys
-full = platform.python_version()
-print(json.dumps({
-    "libc": platform.libc_ver(),
-    "markers": {
-        "implementation_name": sys.implementation.name, "implementation_version": full, "os_name": os.name,
-        "platform_machine": platform.machine(), "platform_release": platform.release(),
-        "platform_system": platform.system(), "platform_version": platform.version(),
-        "python_full_version": full, "platform_python_implementation": platform.python_implementation(),
-        "python_version": "%d.%d" % sys.version_info[:2], "sys_platform": sys.platform,
-    },
-}))
+import json, platform
+asked = (platform.python_version, platform.machine, platform.release, platform.version, platform.libc_ver)
+print(json.dumps([ask() for ask in asked]))
 """
 # Older tags of the same platforms, by the version of glibc that they require.
 _LEGACY = {17: "manylinux2014", 12: "manylinux2010", 5: "manylinux1"}
@@ -51,21 +42,24 @@ class ImagePython:
 
 def default_markers(version: tuple[int, int]) -> dict[str, str]:
     """The markers of greenloop's own images for this Python, as far as they are known without running one."""
-    python = ".".join(map(str, version))
-    return {
-        "implementation_name": "cpython", "implementation_version": f"{python}.0", "os_name": "posix",
-        "platform_machine": platform.machine(), "platform_release": "", "platform_system": "Linux",
-        "platform_version": "", "python_full_version": f"{python}.0", "platform_python_implementation": "CPython",
-        "python_version": python, "sys_platform": "linux",
-    }  # fmt: skip
+    return _markers(f"{version[0]}.{version[1]}.0", platform.machine())
 
 
 def parse(text: str) -> ImagePython:
     """Parses the output of `QUERY_PROGRAM`. Raises `CannotVerifyError` when it is something else."""
     try:
-        described = json.loads(text.strip().splitlines()[-1])
-        kind, version = described["libc"]
-        libc = int(version.split(".")[1]) if kind == "glibc" and version.startswith("2.") else 0
-        return ImagePython(markers=described["markers"], glibc_minor=libc)
+        *described, (libc, libc_version) = json.loads(text.strip().splitlines()[-1])
+        minor = int(libc_version.split(".")[1]) if libc == "glibc" and libc_version.startswith("2.") else 0
+        return ImagePython(markers=_markers(*described), glibc_minor=minor)
     except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
         raise CannotVerifyError(f"The image's Python cannot be identified: {text.strip()[-200:]}") from error
+
+
+def _markers(full_version: str, machine: str, release: str = "", system_version: str = "") -> dict[str, str]:
+    return {
+        "implementation_name": "cpython", "implementation_version": full_version, "os_name": "posix",
+        "platform_machine": machine, "platform_release": release, "platform_system": "Linux",
+        "platform_version": system_version, "python_full_version": full_version,
+        "platform_python_implementation": "CPython", "python_version": full_version.rpartition(".")[0],
+        "sys_platform": "linux",
+    }  # fmt: skip

@@ -33,18 +33,19 @@ class NoPip:
 
 
 def test_without_pip_the_pytest_beside_greenloop_goes_into_the_image(tmp_path):
-    files = image.pytest_files(NoPip(), (3, 12), tmp_path)
-    assert {"pytest/__init__.py", "py.py", "pluggy/__init__.py"} <= set(files)
+    files = image.pytest_packages(NoPip(), (3, 12), tmp_path)
+    assert {"pytest", "_pytest", "py.py", "pluggy"} <= set(files)
     assert any("dist-info" in name for name in files)
     with pytest.raises(CannotVerifyError, match="No module named pip"):
-        image.pytest_files(NoPip(), (3, 10), tmp_path)
+        image.pytest_packages(NoPip(), (3, 10), tmp_path)
 
 
-def test_an_archive_belongs_to_root(tmp_path):
+def test_an_archive_belongs_to_root_and_can_be_read_by_all(tmp_path):
     (tmp_path / "pip" / "__pycache__").mkdir(parents=True)
     (tmp_path / "pip" / "main.py").write_text("")
-    write_archive(tmp_path / "layer.tar", {"a/b": b"x", "pip": tmp_path / "pip"}, {"tmp": 0o1777})
+    (tmp_path / "pip" / "main.py").chmod(0o600)
+    write_archive(tmp_path / "layer.tar", {"a/pip": tmp_path / "pip"})
     with tarfile.open(tmp_path / "layer.tar") as tar:
-        assert tar.getnames() == ["tmp", "a/b", "pip", "pip/main.py"]
+        assert tar.getnames() == ["tmp", "a/pip", "a/pip/main.py"]
         assert {(member.uid, member.gid) for member in tar} == {(0, 0)}
-        assert tar.getmember("tmp").mode == 0o1777
+        assert [member.mode for member in tar] == [0o1777, 0o755, 0o644]
