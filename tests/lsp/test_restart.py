@@ -15,7 +15,7 @@ from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.engine.history.provenance import current_basis
 from greenloop.engine.history.store import History
-from greenloop.lsp.runs.earlier_runs import OLDEST
+from greenloop.plugins.past_runs.earlier_runs import OLDEST
 from greenloop_sandbox import CaseResult, Environment, Failure, SandboxSpec
 
 from .conftest import EVERYTHING, FILES, Editor, stand_in, without

@@ -31,6 +31,7 @@ WITHOUT_TESTS = {
     "plugins/improve": 3,
     "plugins/notebooks": 2,
     "plugins/other_inputs": 1,
+    "plugins/past_runs": 1,
     "plugins/replay": 1,
     "plugins/setup": 2,
     "plugins/stated_examples": 2,

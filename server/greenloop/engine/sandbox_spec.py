@@ -9,12 +9,12 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from greenloop.core.errors import SandboxBrokenError
+from greenloop.core import entry_points
+from greenloop.core.errors import SandboxBrokenError, SettingsError
 from greenloop.project import hidden, sandbox_selection, workspace
 from greenloop.project.environment import interpreters
-from greenloop.project.services import find_services
 from greenloop.project.settings import Settings
-from greenloop_sandbox import Limits, Sandbox, SandboxPool, SandboxSpec, Session
+from greenloop_sandbox import Limits, Sandbox, SandboxPool, SandboxSpec, Service, Session
 
 
 def ignore_status(_text: str) -> None:
@@ -76,7 +76,7 @@ async def build_sandbox_spec(
     report_status(f"tests run with {interpreters.describe_environment(environment, root)}")
     if other := interpreters.describe_disagreement(environment, root, os.environ):
         report_status(other)
-    services, addresses = await asyncio.to_thread(find_services, root, settings.sandbox.services)
+    services, addresses = await asyncio.to_thread(_find_services, root, settings.sandbox.services)
     place = SandboxSpec(
         root=root,
         environment=environment,
@@ -88,10 +88,26 @@ async def build_sandbox_spec(
         ),
         image=settings.sandbox.image,
         network=settings.sandbox.network,
-        variables=addresses
+        variables=dict(addresses)
         | {name: os.environ[name] for name in settings.sandbox.env if name in os.environ}
         | dict(variables or {}),
         services=services,
         start=workspace.find_start(root, interpreters.common_folder(tests)),
     )
     return replace(place, limits=sandbox_selection.clamp_limits(place.limits, report_status))
+
+
+def _find_services(root: Path, wanted: Sequence[str]) -> tuple[tuple[Service, ...], Mapping[str, str]]:
+    """The services that the tests connect to, and the variables with their addresses, from the plugin that knows them.
+
+    An entry point of the group `greenloop.services` names a module with this function.
+    """
+    if not wanted:
+        return (), {}
+    if (module := next(iter(entry_points.load_all(entry_points.SERVICES)), None)) is None:
+        raise SettingsError(
+            f"`sandbox.services` names {wanted[0]}, and nothing that finds services is installed.",
+            remedy="Install greenloop again, with its plugins.",
+        )
+    found: tuple[tuple[Service, ...], Mapping[str, str]] = module.find_services(root, wanted)
+    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,7 +19,6 @@ from greenloop.lsp.runs.apply_edit import EditApplier
 from greenloop.lsp.runs.available_actions import AvailableActions, GoalChoices
 from greenloop.lsp.runs.background_tasks import LongTasks, Prewarmer
 from greenloop.lsp.runs.drive import RunDriver
-from greenloop.lsp.runs.earlier_runs import RunRestorer
 from greenloop.lsp.runs.editor_model import AnswerStreams
 from greenloop.lsp.runs.requests import RunStarter
 from greenloop.lsp.runs.runs import Runs
@@ -34,7 +33,8 @@ class Events:
 
     `on_open`, `on_save` and `on_close` get the URI of a document, `on_composite_close` a folder and the path in it
     that stood for a composite. `on_cancel` ends work in a folder, on a file, or on a target (None: all) and returns how
-    many jobs it ended; `on_discard` gets a condition that the paths of discarded files fulfil.
+    many jobs it ended; `on_discard` gets a condition that the paths of discarded files fulfil. `on_begin` gets folders
+    that are open from now on, or some files in them.
     """
 
     on_open: list[Callable[[str], object]] = field(default_factory=list)
@@ -43,6 +43,12 @@ class Events:
     on_composite_close: list[Callable[[Path, str], object]] = field(default_factory=list)
     on_cancel: list[Callable[[Path | None, str | None, str | None], int]] = field(default_factory=list)
     on_discard: list[Callable[[Callable[[Path], bool]], object]] = field(default_factory=list)
+    on_begin: list[Callable[[Sequence[Path], Collection[Path] | None], Awaitable[None]]] = field(default_factory=list)
+
+    async def begin(self, roots: Sequence[Path], files: Collection[Path] | None = None) -> None:
+        """Begins the work of features in these folders, or on some files in them."""
+        for begin in self.on_begin:
+            await begin(roots, files)
 
     def cancel(self, root: Path | None = None, path: str | None = None, target: str | None = None) -> int:
         """Ends the work that features do there; returns how many jobs were ended."""
@@ -75,7 +81,6 @@ class Parts:
         self.goals = GoalChoices(self.settings, runs, self.results)
         self.available = AvailableActions(editor, runs, self.results, self.goals, self.applier)
         self.starter = RunStarter(editor, self.refusals, self.driver)
-        self.restorer = RunRestorer(editor, runs, store)
         self.text_changes = TextChanges(editor, store, runs, self.applier, self.run_diagnostics)
         self.prewarmer = Prewarmer(editor, self.engines, runs)
         self.long_tasks = LongTasks(editor)

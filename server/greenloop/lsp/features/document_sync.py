@@ -14,7 +14,7 @@ from greenloop.lsp.parts import Parts
 
 def register(server: LanguageServer, parts: Parts) -> None:
     store, text_changes, events = parts.store, parts.text_changes, parts.events
-    documents, tasks, conflicts = parts.documents, parts.tasks, parts.documents.conflicts
+    documents, conflicts = parts.documents, parts.documents.conflicts
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: lsp.DidOpenTextDocumentParams) -> None:
@@ -25,8 +25,6 @@ def register(server: LanguageServer, parts: Parts) -> None:
         if path is not None:
             conflicts.note_open(path)
             store.republish(path)
-            if documents.root_of(path) is None:
-                tasks.spawn(parts.restorer.restore_outside(uri))
         text_changes.notice(path)
         for callback in events.on_open:
             callback(uri)

@@ -48,7 +48,7 @@ def register(server: LanguageServer, parts: Parts) -> None:
 
     async def begin() -> None:
         await workspace.request_settings(parts.editor)
-        await parts.restorer.restore(documents.roots())
+        await parts.events.begin(documents.roots())
 
     async def import_parser() -> None:
         await asyncio.to_thread(importlib.import_module, "greenloop.project.targets")

@@ -23,7 +23,7 @@ _OPTIONS = lsp.FileOperationRegistrationOptions(filters=[lsp.FileOperationFilter
 
 
 def register(server: LanguageServer, parts: Parts) -> None:
-    runs, store, restorer = parts.runs, parts.store, parts.restorer
+    runs, store, events = parts.runs, parts.store, parts.events
     documents, settings, tasks = parts.documents, parts.settings, parts.tasks
 
     @server.feature(lsp.WORKSPACE_DID_CHANGE_CONFIGURATION)
@@ -77,13 +77,13 @@ def register(server: LanguageServer, parts: Parts) -> None:
 
     async def begin_folders(roots: Sequence[Path]) -> None:
         await settings.request()
-        await restorer.restore(roots)
+        await events.begin(roots)
 
     async def end_folder(root: Path) -> None:
         """Ends the runs of a removed folder, and removes their diagnostics and the folder's sandbox."""
         folder_runs = [run for run in runs if run.root == root]
         runs.cancel(lambda run: run.root == root)
-        parts.events.cancel(root)
+        events.cancel(root)
         await asyncio.gather(*(run.is_over.wait() for run in folder_runs if run.running))
         for run in folder_runs:
             store.put(run, {})

@@ -10,7 +10,6 @@ from pathlib import Path
 from greenloop.plugins.environment_faults.observation import ObservedFailure, is_installed_path
 from greenloop.plugins.environment_faults.rows import Row
 from greenloop.plugins.environment_faults.tables import SERVICES
-from greenloop.project.services import setting_for
 
 _HIDDEN = (".env*", "*.pem", "*.key", ".git", ".netrc", "credentials*")
 _NETWORK = re.compile(
@@ -26,6 +25,11 @@ _ADDRESS = re.compile(
     r"|\(['\"]([\w.-]*)['\"], (\d+)\)|\b([A-Za-z][\w.-]*|\d+\.\d+\.\d+\.\d+):(\d{2,5})\b"
 )
 _LOOPBACK = re.compile(r"localhost|127\.|::1|0\.0\.0\.0|/")
+# Settings that start a service.
+_TITLES = {
+    "PostgreSQL": "postgres", "Redis": "redis", "MySQL": "mysql", "RabbitMQ": "docker:rabbitmq",
+    "MongoDB": "docker:mongo", "Elasticsearch": "docker:elasticsearch", "memcached": "docker:memcached",
+}  # fmt: skip
 # If a test starts its own server and the connection is refused, the code used the wrong address.
 _SERVES = re.compile(
     r"HTTPServer|socketserver|start_server|create_server|live_server|httpserver|\.listen\(|\.bind\(|uvicorn|TestServer"
@@ -57,6 +61,12 @@ def _refusing_service(observed: ObservedFailure, _match: re.Match[str]) -> dict[
     host, port = [part for part in match.groups() if part is not None] if match else ("", "")
     service = f"{SERVICES.get(port, 'a service')} at {host}:{port}" if port else "a service"
     return {"service": service, "host": host}
+
+
+def setting_for(service: str) -> str:
+    """The setting that would start a service, by its title; "" where there is none."""
+    name = next((name for title, name in _TITLES.items() if service.startswith(title)), "")
+    return f'sandbox.services = ["{name}"]' if name else ""
 
 
 def _startable_service(observed: ObservedFailure, match: re.Match[str]) -> dict[str, str] | None:

@@ -44,7 +44,7 @@ def register(server: LanguageServer, parts: Parts) -> None:
         notebook = notebooks.at(module) if module is not None else None
         if root is not None and notebook is not None:
             # Runs of an earlier server can be restored only once the cells are open.
-            parts.tasks.spawn(parts.restorer.restore([root], notebook.paths))
+            parts.tasks.spawn(parts.events.begin([root], notebook.paths))
 
     @server.feature(lsp.NOTEBOOK_DOCUMENT_DID_CHANGE)
     def changed(params: lsp.DidChangeNotebookDocumentParams) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from greenloop.core.errors import SettingsError
-from greenloop.project.services import find_services, setting_for
+from greenloop.plugins.services.services import find_services
 from greenloop_sandbox import Service
 
 COMPOSE = "services:\n  db:\n    environment:\n      POSTGRES_USER: shop\n      POSTGRES_PASSWORD: secret\n      POSTGRES_DB: goods\n"
@@ -108,15 +108,3 @@ def test_an_unknown_service_is_refused_with_those_that_are_known(tmp_path):
     with pytest.raises(SettingsError, match="does not know 'oracle'") as raised:
         find_services(tmp_path, ["oracle"])
     assert raised.value.remedy == "It knows postgres, redis, mysql, `compose`, and images: `docker:oracle`."
-
-
-@pytest.mark.parametrize(
-    ("title", "setting"),
-    [
-        ("PostgreSQL at localhost:5432", 'sandbox.services = ["postgres"]'),
-        ("RabbitMQ at localhost:5672", 'sandbox.services = ["docker:rabbitmq"]'),
-        ("Kafka at localhost:9092", ""),
-    ],
-)
-def test_the_setting_is_named_for_a_service_that_can_be_started(title, setting):
-    assert setting_for(title) == setting

@@ -85,10 +85,6 @@ PARTS = {
     "database": "DB|DATABASE|NAME|DBNAME",
     "url": "URL|URI|DSN|BACKEND",
 }
-_TITLES = {
-    "PostgreSQL": "postgres", "Redis": "redis", "MySQL": "mysql", "RabbitMQ": "docker:rabbitmq",
-    "MongoDB": "docker:mongo", "Elasticsearch": "docker:elasticsearch", "memcached": "docker:memcached",
-}  # fmt: skip
 
 
 def find_services(root: Path, wanted: Sequence[str]) -> tuple[tuple[Service, ...], dict[str, str]]:
@@ -156,12 +152,6 @@ def _read_compose(text: str) -> list[Service]:
                 Service(kind=_kind_of(image[1]), image=image[1], port=int(outside), inside=int(inside), variables=pairs)
             )
     return found
-
-
-def setting_for(service: str) -> str:
-    """The setting that would start a service, by its title; "" where there is none."""
-    name = next((name for title, name in _TITLES.items() if service.startswith(title)), "")
-    return f'sandbox.services = ["{name}"]' if name else ""
 
 
 def _texts(root: Path) -> Iterator[str]:

@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pygls.lsp.server import LanguageServer
+
 from greenloop import api
 from greenloop.api.result_files import plan_texts
 from greenloop.api.settings import Settings, state_folder
@@ -28,6 +30,7 @@ from greenloop.lsp.documents import locations
 from greenloop.lsp.documents.composite import CompositeFile
 from greenloop.lsp.documents.disk import bytes_of, encode_as_saved, is_same_text
 from greenloop.lsp.editor import Editor
+from greenloop.lsp.parts import Parts
 from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
 from greenloop.lsp.runs.edit_plan import as_saved, with_plain_ends
 from greenloop.lsp.runs.runs import KEPT, Runs
@@ -41,6 +44,18 @@ OLDEST = 7 * 24 * 3600.0
 UNFINISHED = "The server stopped before this run finished."
 
 _SILENT = {StopReason.CANCELLED, StopReason.ALREADY_GREEN}
+
+
+def register(_server: LanguageServer, parts: Parts) -> None:
+    restorer, documents = RunRestorer(parts.editor, parts.runs, parts.store), parts.documents
+
+    def restore_opened(uri: str) -> None:
+        located = documents.file_of(uri)
+        if located is not None and documents.root_of(located[0]) is None:
+            parts.tasks.spawn(restorer.restore_outside(uri))
+
+    parts.events.on_begin.append(restorer.restore)
+    parts.events.on_open.append(restore_opened)
 
 
 class RunRestorer:
