@@ -11,6 +11,7 @@ Standard library on Python 3.9 or newer, and the project's own pytest. Single-th
 
 import functools
 import gc
+import importlib.machinery
 import importlib.util
 import marshal
 import os
@@ -224,13 +225,9 @@ def _claim_streams():
 
 def _load_sibling(name):
     """Loads another file of this folder, but not into sys.modules, where a candidate would find it by name."""
-    spec = importlib.util.spec_from_file_location("_greenloop_" + name, _path_of(name))
-    module = importlib.util.module_from_spec(spec)
-    code = _compiled_siblings().get(name)
-    if code is None:
-        spec.loader.exec_module(module)
-    else:
-        exec(code, module.__dict__)
+    module = types.ModuleType("_greenloop_" + name)
+    module.__file__ = _path_of(name)
+    exec(code_of(name), vars(module))
     return module
 
 
@@ -251,10 +248,7 @@ def _load_together(names):
 def code_of(name):
     """The code of another file of this folder."""
     code = _compiled_siblings().get(name)
-    if code is None:
-        with open(_path_of(name), encoding="utf-8") as stream:
-            code = compile(stream.read(), _path_of(name), "exec", dont_inherit=True)
-    return code
+    return code or importlib.machinery.SourceFileLoader(name, _path_of(name)).get_code(name)
 
 
 def _unnamed(code):
