@@ -52,7 +52,7 @@ def ensure_image(
     builder = _Builder(engine, spec.environment.version, report_status, should_stop)
     python_image = ready = builder.python_image()
     if sources := locks.find_sources(spec.root):
-        ready = builder.project_image(python_image, spec.root, sources)
+        ready = builder.project_image(python_image, sources)
     prune.record_use(python_image, ready)
     prune.prune_daily(engine)
     return ready
@@ -108,14 +108,14 @@ class _Builder:
 
         return self._ensure(target, build)
 
-    def project_image(self, python_image: str, root: Path, sources: PackageSources) -> str:
+    def project_image(self, python_image: str, sources: PackageSources) -> str:
         """Returns the name of the image with the packages of a project."""
         target = project_image_name(self.engine.client.images.get(python_image).id, self.version, sources)
 
         def build(folder: Path) -> None:
             self.report_status(f"building an image with the packages of {' and '.join(sources.files[:3])} (once)")
             fetcher = self._fetcher(python_image)
-            wheels = packages.fetch_packages(fetcher, self.version, root, sources, folder, self.report_status)
+            wheels = packages.fetch_packages(fetcher, self.version, sources, folder, self.report_status)
             _check_size(wheels)
             contents = {f"{BUILD}/{wheel.name}": wheel for wheel in wheels}
             pip = _find_pip(fetcher, folder / "pip")

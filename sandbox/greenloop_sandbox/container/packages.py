@@ -36,13 +36,12 @@ def list_packages(spec: SandboxSpec) -> list[Pin]:
     version = spec.environment.version
     if sources.requirements:
         return _read(_resolution_file(version, sources)) or []
-    return locks.read_pins(sources, spec.root, default_markers(version))[0]
+    return locks.read_pins(sources, default_markers(version))[0]
 
 
 def fetch_packages(
     fetcher: Fetcher,
     version: tuple[int, int],
-    root: Path,
     sources: PackageSources,
     folder: Path,
     report_status: Callable[[str], None],
@@ -53,7 +52,7 @@ def fetch_packages(
     if sources.requirements:
         pins = _read(file)
     else:
-        pins, notes = locks.read_pins(sources, root, fetcher.python.markers)
+        pins, notes = locks.read_pins(sources, fetcher.python.markers)
     for note in notes:
         log.warning("%s", note)
     if pins is not None:

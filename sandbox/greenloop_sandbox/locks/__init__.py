@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from packaging.pylock import PylockValidationError
@@ -17,14 +18,15 @@ from greenloop_sandbox.locks.project import ProjectMetadata, read_project
 
 Markers = Mapping[str, str]  # the variables of PEP 508 markers, for the Python that will use the packages
 
-LOCKS: tuple[tuple[str, Callable[[str, ProjectMetadata, Markers], tuple[list[Pin], list[str]]]], ...] = (
+Answer = tuple[list[Pin], list[str]]  # the packages for a Python, and sentences about what was left out
+
+LOCKS: tuple[tuple[str, Callable[[str, ProjectMetadata, Markers], Answer]], ...] = (
     ("uv.lock", formats.read_uv),
     ("poetry.lock", formats.read_poetry),
     ("pdm.lock", formats.read_pdm),
     ("pylock.toml", formats.read_pylock),
     ("Pipfile.lock", formats.read_pipfile),
 )
-_BEFORE_PIPFILE = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,15 +34,13 @@ class PackageSources:
     """The packages that a project's tests need.
 
     `files` are the names it was read from; `content` is everything that an image made from it depends on.
-    Either `lock` names one of `LOCK_FORMATS`, or `pins` are complete, or `requirements` must be resolved under
-    `constraints`. `notes` are sentences about what was left out.
+    Either `lock` reads the exact packages, or `requirements` must be resolved under `constraints`. `notes` are
+    sentences about what was left out.
     """
 
     files: tuple[str, ...]
     content: bytes
-    project: ProjectMetadata
-    lock: str = ""
-    pins: tuple[Pin, ...] = ()
+    lock: Callable[[Markers], Answer] | None = None
     requirements: tuple[str, ...] = ()
     constraints: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -51,53 +51,48 @@ def find_sources(root: Path) -> PackageSources | None:
 
     Raises `CannotVerifyError` when one of the files cannot be read.
     """
-    project = read_project(root)
-    requirement_files = requirements.read_requirements(root)
-    for index, (name, _reader) in enumerate(LOCKS):
-        if index == _BEFORE_PIPFILE and requirement_files.complete:
+    project, listed = read_project(root), requirements.read_requirements(root)
+    for name, reader in LOCKS:
+        if name == "Pipfile.lock" and listed.complete:
+            content = _content(*(f"{pin} ; {pin.marker}" for pin in listed.pins))
             return PackageSources(
-                files=requirement_files.files,
-                content=_content(*(f"{pin} ; {pin.marker}" for pin in requirement_files.pins)),
-                project=project,
-                pins=requirement_files.pins,
-                notes=requirement_files.notes,
+                files=listed.files, content=content, lock=partial(_applicable, listed.pins), notes=listed.notes
             )
         text = _text(root, name)
         if text is not None:
             content = _content(text, *project.dependencies, *project.extras, *project.groups)
-            return PackageSources(files=(name,), content=content, project=project, lock=name)
-    requirement_lines = sorted({*project.requirements, *requirement_files.requirements})
+            return PackageSources(files=(name,), content=content, lock=partial(reader, text, project))
+    requirement_lines = sorted({*project.requirements, *listed.requirements})
     if not requirement_lines:
         return None
-    files = (*((project.file,) if project.requirements else ()), *requirement_files.files)
-    constraints = tuple(sorted({*requirement_files.constraints}))
+    constraints = tuple(sorted({*listed.constraints}))
     return PackageSources(
-        files=files,
+        files=(*((project.file,) if project.requirements else ()), *listed.files),
         content=_content(*requirement_lines, "constraints", *constraints),
-        project=project,
         requirements=tuple(requirement_lines),
         constraints=constraints,
-        notes=(*project.notes, *requirement_files.notes),
+        notes=(*project.notes, *listed.notes),
     )
 
 
-def read_pins(sources: PackageSources, root: Path, markers: Markers) -> tuple[list[Pin], list[str]]:
-    """The exact packages for a Python with these markers, and sentences about what was left out.
+def read_pins(sources: PackageSources, markers: Markers) -> Answer:
+    """The exact packages of a lock for a Python with these markers, and sentences about what was left out.
 
     Raises `CannotVerifyError` when the lock cannot be understood.
     """
-    if not sources.lock:
-        return [pin for pin in sources.pins if applies(pin.marker, markers)], list(sources.notes)
-    text = _text(root, sources.lock) or ""
-    reader = dict(LOCKS)[sources.lock]
+    assert sources.lock is not None
     try:
-        pins_found, notes = reader(text, sources.project, markers)
+        pins, notes = sources.lock(markers)
     except (ValueError, KeyError, TypeError, AttributeError, PylockValidationError) as error:
         raise CannotVerifyError(
-            f"{sources.lock} cannot be parsed: {type(error).__name__}: {error}.",
+            f"{sources.files[0]} cannot be parsed: {type(error).__name__}: {error}.",
             remedy="Recreate it with its tool, or set `sandbox.image`.",
         ) from error
-    return pins_found, [*sources.notes, *notes]
+    return pins, [*sources.notes, *notes]
+
+
+def _applicable(pins: Sequence[Pin], markers: Markers) -> Answer:
+    return [pin for pin in pins if applies(pin.marker, markers)], []
 
 
 def _text(root: Path, name: str) -> str | None:

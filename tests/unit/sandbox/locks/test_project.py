@@ -42,7 +42,7 @@ def laid(root: Path, *names: str) -> Path:
 
 
 def found(root: Path, markers=LINUX) -> dict[str, locks.Pin]:
-    pins, _notes = locks.read_pins(locks.find_sources(root), root, markers)
+    pins, _notes = locks.read_pins(locks.find_sources(root), markers)
     assert len({pin.name for pin in pins}) == len(pins)
     return {pin.name: pin for pin in pins}
 
@@ -99,7 +99,7 @@ def test_what_a_lock_takes_from_elsewhere_is_left_out_and_said(tmp_path):
     (tmp_path / "Pipfile.lock").write_text(
         '{"default": {"own": {"path": ".", "editable": true}, "odd": {"git": "https://x"}, "a": {"version": "==1"}}}'
     )
-    pins, notes = locks.read_pins(locks.find_sources(tmp_path), tmp_path, LINUX)
+    pins, notes = locks.read_pins(locks.find_sources(tmp_path), LINUX)
     assert [pin.name for pin in pins] == ["a"]
     assert notes == ["Pipfile.lock: odd comes from git, not from a package index, and was skipped."]
 
@@ -124,7 +124,7 @@ wheels = [{{url = "https://x/a-1.0-py3-none-any.whl", hashes = {{sha256 = "{dige
 def test_a_pylock_takes_only_packages_from_an_index(tmp_path):
     text = PYLOCK.format(version="1.0", marker="sys_platform == 'linux'", digest="00")
     (tmp_path / "pylock.toml").write_text(text)
-    pins, notes = locks.read_pins(locks.find_sources(tmp_path), tmp_path, LINUX)
+    pins, notes = locks.read_pins(locks.find_sources(tmp_path), LINUX)
     assert [str(pin) for pin in pins] == ["a==1.0 --hash=sha256:00"]
     assert notes == ["pylock.toml: odd comes from vcs, not from a package index, and was skipped."]
 
@@ -133,7 +133,7 @@ def test_a_pylock_takes_only_packages_from_an_index(tmp_path):
 def test_a_pylock_that_breaks_the_specification_is_rejected(tmp_path, version, marker):
     (tmp_path / "pylock.toml").write_text(PYLOCK.format(version=version, marker=marker, digest="00"))
     with pytest.raises(CannotVerifyError, match=r"pylock\.toml cannot be parsed"):
-        locks.read_pins(locks.find_sources(tmp_path), tmp_path, LINUX)
+        locks.read_pins(locks.find_sources(tmp_path), LINUX)
 
 
 @pytest.mark.parametrize("name", ["uv.lock", "poetry.lock", "pdm.lock", "pylock.toml", "Pipfile.lock"])
@@ -141,7 +141,7 @@ def test_a_pylock_that_breaks_the_specification_is_rejected(tmp_path, version, m
 def test_a_lock_that_is_none_is_one_sentence(tmp_path, name, text):
     (tmp_path / name).write_text(text)
     with pytest.raises(CannotVerifyError, match=name) as caught:
-        locks.read_pins(locks.find_sources(tmp_path), tmp_path, LINUX)
+        locks.read_pins(locks.find_sources(tmp_path), LINUX)
     assert caught.value.remedy
 
 
