@@ -28,7 +28,10 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, SOURCES)), "
 
 PROTOCOL = (
     "greenloop.lsp",
-    *(f"greenloop.plugins.{name}" for name in ("agents", "notebooks", "past_runs", "test_runs", "written_tests")),
+    *(
+        f"greenloop.plugins.{name}"
+        for name in ("agents", "editor_models", "notebooks", "past_runs", "test_runs", "written_tests")
+    ),
 )
 # What an outer package may be imported by: a module, or everything below a package.
 IMPORTERS = {

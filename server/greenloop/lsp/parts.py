@@ -19,7 +19,7 @@ from greenloop.lsp.runs.apply_edit import EditApplier
 from greenloop.lsp.runs.available_actions import AvailableActions, GoalChoices
 from greenloop.lsp.runs.background_tasks import LongTasks, Prewarmer
 from greenloop.lsp.runs.drive import RunDriver
-from greenloop.lsp.runs.editor_model import AnswerStreams
+from greenloop.lsp.runs.model_setup import ModelSetup
 from greenloop.lsp.runs.requests import RunStarter
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.runs.text_changes import TextChanges
@@ -76,8 +76,8 @@ class Parts:
         self.refusals = RequestErrors(store, self.documents)
         # Runs.
         self.applier = EditApplier(editor, self.engines, runs)
-        self.streams = AnswerStreams()
-        self.driver = RunDriver(editor, self.engines, runs, self.run_diagnostics, self.applier, self.streams)
+        self.models = ModelSetup(self.client, runs)
+        self.driver = RunDriver(editor, self.engines, runs, self.run_diagnostics, self.applier, self.models)
         self.goals = GoalChoices(self.settings, runs, self.results)
         self.available = AvailableActions(editor, runs, self.results, self.goals, self.applier)
         self.starter = RunStarter(editor, self.refusals, self.driver)

@@ -1,4 +1,4 @@
-"""The models: those that can be chosen here, the embedded one's download, and answers of the editor's own."""
+"""The models: those that can be chosen here, and the embedded one's download."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from greenloop.api.presets import offered_presets
 from greenloop.api.settings import EDITOR
 from greenloop.core.aims import COMMENT, list_aims
 from greenloop.core.text.redact import clean_for_display
-from greenloop.lsp.connection.messages import CHOICES, COMPLETING, position_of
+from greenloop.lsp.connection.messages import CHOICES, position_of
 from greenloop.lsp.documents import locations
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.parts import Parts
@@ -25,7 +25,7 @@ TITLE = "Downloading the embedded model"
 
 
 def register(server: LanguageServer, parts: Parts) -> None:
-    editor, goals, streams = parts.editor, parts.goals, parts.streams
+    editor, goals = parts.editor, parts.goals
     client, settings, documents = editor.client, editor.settings, editor.documents
 
     @server.feature(CHOICES)
@@ -61,12 +61,6 @@ def register(server: LanguageServer, parts: Parts) -> None:
             {"goal": name, "said": aim.words, "comment": comment if name == COMMENT else ""}
             for name, aim in {**sensible, COMMENT: list_aims()[COMMENT]}.items()
         ]
-
-    @server.feature(COMPLETING)
-    def completing(params: Any) -> None:
-        number, text = (params.get("id"), params.get("text")) if isinstance(params, Mapping) else (None, None)
-        if isinstance(number, int) and isinstance(text, str):
-            streams.receive(number, text)
 
     @server.command("greenloop.pullModel")
     def pull_model(*_arguments: Any) -> None:

@@ -27,7 +27,6 @@ from greenloop.lsp.presenters.diagnostics import RunDiagnostics
 from greenloop.lsp.presenters.notifications import RunNotifications
 from greenloop.lsp.presenters.progress import RunProgressLine
 from greenloop.lsp.runs.apply_edit import EditApplier
-from greenloop.lsp.runs.editor_model import AnswerStreams
 from greenloop.lsp.runs.editor_user import ApplyConfirmation, EditorUser
 from greenloop.lsp.runs.model_setup import ModelSetup
 from greenloop.lsp.runs.runs import Runs
@@ -50,12 +49,12 @@ class RunDriver:
         runs: Runs,
         run_diagnostics: RunDiagnostics,
         applier: EditApplier,
-        streams: AnswerStreams,
+        models: ModelSetup,
     ) -> None:
         self._editor, self._documents, self._settings = editor, editor.documents, editor.settings
         self._engines, self._runs, self._applier = engines, runs, applier
         self._run_diagnostics = run_diagnostics
-        self._notifications, self._models = RunNotifications(editor), ModelSetup(editor.client, runs, streams)
+        self._notifications, self._models = RunNotifications(editor), models
         self._confirmation = ApplyConfirmation(editor, runs, applier.planner)
         self.progress_lines: dict[Run, RunProgressLine] = {}
         runs.on_changed.append(self._update_progress)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from greenloop import api
 from greenloop.api.settings import EDITOR, Settings, models
@@ -12,7 +12,6 @@ from greenloop.core.errors import ModelError
 from greenloop.core.ports import Model
 from greenloop.lsp.connection.client import PERSON, Client, with_timeout
 from greenloop.lsp.connection.messages import KEY
-from greenloop.lsp.runs.editor_model import AnswerStreams, EditorModel, ModelInfo, request_info
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.run import Run
 
@@ -21,26 +20,28 @@ QUESTION = "Download the embedded model (1.1 GB)? It runs on this machine, and n
 
 
 class ModelSetup:
-    """The models of runs."""
+    """The models of runs. `own_model` prepares the editor's own for one run; the feature that has it sets it."""
 
-    def __init__(self, client: Client, runs: Runs, streams: AnswerStreams) -> None:
-        self._client, self._runs, self._streams = client, runs, streams
+    def __init__(self, client: Client, runs: Runs) -> None:
+        self._client, self._runs = client, runs
+        self.own_model: Callable[[], Awaitable[Callable[[Settings], Model]]] | None = None
 
     async def opener(self, run: Run) -> Callable[[str, Settings], Model]:
         """A function that opens a run's models: the editor's own, and those whose keys the client keeps."""
         keys = ApiKeys(self._client, self._runs, run) if self._client.capabilities.keys else None
-        info = await request_info(self._client) if EDITOR in models(run.settings) else ModelInfo()
+        own = await self.own_model() if self.own_model and EDITOR in models(run.settings) else None
 
         def open_model(name: str, settings: Settings) -> Model:
-            if name == EDITOR:
-                return EditorModel(self._client, self._streams, settings, info)
+            if own is not None and name == EDITOR:
+                return own(settings)
             return api.models.open_model(name, settings, keys)
 
         return open_model
 
     async def require(self, run: Run) -> None:
         """Raises `ModelError` with the remedy where the settings name a model that this editor cannot provide."""
-        if EDITOR in models(run.settings) and not self._client.capabilities.model:
+        has_own = self.own_model is not None and self._client.capabilities.model
+        if EDITOR in models(run.settings) and not has_own:
             raise ModelError(
                 "This editor does not provide a language model.",
                 remedy="Choose another with the setting 'model', such as local.",

@@ -6,7 +6,7 @@ import json
 from types import MappingProxyType
 
 from greenloop.core.records.model import ChatRequest, Message, ToolCall, ToolSpec
-from greenloop.lsp.runs.editor_model import limited_calls, request_params
+from greenloop.plugins.editor_models.editor_model import limited_calls, request_params
 
 CALL = ToolCall(id="1", name="read", arguments="{}", extra={"signature": "s"})
 TALK = (

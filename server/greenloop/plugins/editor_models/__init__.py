@@ -1,0 +1,1 @@
+"""The language model that an editor brings."""
