@@ -14,7 +14,8 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("tests/unit", "tests/process", "lab/tests/unit", "lab/tests/process")
 
 # Of each room as many modules have no unit tests of their own; a number may fall and must not rise.
-# Suites of their own test `lsp`, `plugins/editor_models` and `plugins/test_runs` (tests/lsp) and `engine` (tests/sandbox, with the default parts).
+# Suites of their own test `lsp`, `plugins/editor_models` and `plugins/test_runs` (tests/lsp), and `engine` (tests/sandbox,
+# with the default parts).
 OWN_SUITES = {"_version", "lsp", "engine", "plugins/agents/mcp", "plugins/editor_models", "plugins/test_runs"}
 WITHOUT_TESTS = {
     "api": 12,
