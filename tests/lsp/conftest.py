@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from project_files import write_files
+
 from .forked import Forks
 
 HERE = Path(__file__).parent
@@ -321,9 +323,7 @@ def files():
 def project(tmp_path, files):
     root = tmp_path / "w s#ü"
     root.mkdir()
-    for name, text in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
+    write_files(root, files)
     return root
 
 

@@ -1,8 +1,8 @@
 """`greenloop/verify` and `greenloop/explain`: the real server and engine behind bubblewrap."""
 
-import subprocess
-
 import pytest
+
+from git_program import commit_all
 
 from .conftest import EVERYTHING
 
@@ -17,12 +17,6 @@ def files():
     return {"m.py": "def double(x):\n    return x + 1\n", "test_m.py": TESTS}
 
 
-def commit(folder):
-    git = ["git", "-C", str(folder), "-c", "user.name=n", "-c", "user.email=e@example.org"]
-    for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "begin"]):
-        subprocess.run([*git, *words], check=True)
-
-
 async def test_a_failing_a_faked_and_a_right_change(real):
     await real.start(EVERYTHING, opened=("m.py",), sandbox={"kind": "bubblewrap"})
     here = {"uri": real.uri("m.py")}
@@ -30,7 +24,7 @@ async def test_a_failing_a_faked_and_a_right_change(real):
     assert reply["verified"] is False
     assert "git repository" in reply["text"]
 
-    commit(real.root)
+    commit_all(real.root)
     explanation = await real.call("greenloop/explain", {**here, "target": TEST})
     explained = explanation["text"]
     [line] = explanation["lines"]

@@ -8,6 +8,7 @@ import pytest
 
 from greenloop.core.records.attempt import Finding
 from greenloop.lsp.state.run import Phase
+from project_files import write_files
 
 from .conftest import EVERYTHING, FILES, without
 from .in_process_server import InProcessServer
@@ -417,8 +418,7 @@ async def test_others_settings_are_not_ours(editor):
 async def test_each_folder_is_a_project_of_its_own(editor, project):
     inner = project / "inner"
     inner.mkdir()
-    for name, text in FILES.items():
-        (inner / name).write_text(text)
+    write_files(inner, FILES)
     original = editor.call
 
     async def call(method, params=None):
@@ -438,8 +438,7 @@ async def test_a_file_outside_every_folder_belongs_to_the_project_around_it(edit
     other = tmp_path / "other"
     (other / "deep").mkdir(parents=True)
     (other / "pyproject.toml").write_text("")
-    for name, text in FILES.items():
-        (other / name).write_text(text)
+    write_files(other, FILES)
     await editor.start(opened=())
     params = {"uri": (other / "test_m.py").as_uri(), "position": {"line": 3, "character": 0}}
     assert (await editor.call("greenloop/refine", params))["solved"]

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from project_files import write_files
+
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(240)]
 
 FILES = {
@@ -66,10 +68,7 @@ class User:
         return done.returncode, done.stdout, done.stderr
 
     def write(self, files: Mapping[str, str]) -> None:
-        for name, text in files.items():
-            path = self.work / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+        write_files(self.work, files)
 
 
 def make_user(home: Path) -> User:

@@ -9,6 +9,7 @@ import pytest
 from greenloop.core.records.outcome import Verified
 from greenloop.engine import refine
 from greenloop.project import configuration
+from project_files import write_files
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
@@ -140,9 +141,7 @@ async def test_shape(name, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     files, target, answer, (path, old, new) = SHAPES[name]
     root = tmp_path / "w"
-    for file, text in files.items():
-        (root / file).parent.mkdir(parents=True, exist_ok=True)
-        (root / file).write_text(text, encoding="utf-8")
+    write_files(root, files)
     script = tmp_path / "a.jsonl"
     script.write_text(json.dumps(f"```python\n{answer}```") + "\n")
     found, _ = configuration.load(

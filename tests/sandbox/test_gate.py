@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 
 import pytest
 
 from agent_calls import DOUBLE, RIGHT, TEST, WRONG
+from git_program import commit_all
 from greenloop.cli.main import main
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(240)]
@@ -19,8 +19,7 @@ def work(tmp_path, monkeypatch, bare_python):
     root.mkdir()
     for name, text in {"m.py": WRONG, "test_m.py": TEST, "pytest.ini": "[pytest]\n"}.items():
         (root / name).write_text(text)
-    for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"]):
-        subprocess.run(["git", *words], cwd=root, check=True, capture_output=True)
+    commit_all(root)
     monkeypatch.chdir(root)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("GREENLOOP_SANDBOX_KIND", "bubblewrap")

@@ -17,6 +17,7 @@ from greenloop.project import configuration
 from greenloop.verdict.beyond_tests.noticed import MUTANT_SECONDS
 from greenloop.wording.outcome import describe_related
 from greenloop_sandbox import Execution, Session, TestRun, payload
+from project_files import write_files
 from watched_pool import WatchedPool
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]
@@ -31,9 +32,7 @@ def play(tmp_path, monkeypatch):
     async def run(files, target, *answers, **keys) -> tuple[Outcome, list, float]:
         root = tmp_path / "work"
         root.mkdir(exist_ok=True)
-        for name, text in files.items():
-            (root / name).parent.mkdir(parents=True, exist_ok=True)
-            (root / name).write_text(text)
+        write_files(root, files)
         script = tmp_path / "answers.jsonl"
         script.write_text("".join(json.dumps(f"```python\n{answer}```\n") + "\n" for answer in answers))
         chosen = {"model": f"scripted:{script}", "preset": "plain", "sandbox.kind": "bubblewrap", **keys}

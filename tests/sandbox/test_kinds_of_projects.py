@@ -9,6 +9,7 @@ import sysconfig
 
 import pytest
 
+from git_program import commit_all
 from greenloop.cli.main import main
 from greenloop.core.records.outcome import Verified
 from greenloop.engine import refine
@@ -302,8 +303,7 @@ def test_a_change_is_verified_by_the_tests_of_the_project(
 ):
     root = lay(tmp_path / "w", files)
     monkeypatch.chdir(root / folder)
-    for each in (["init", "-q"], ["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"]):
-        subprocess.run(["git", *each], cwd=root, check=True, capture_output=True)
+    commit_all(root)
     (root / changed).write_text(right)
     settings = ["--set", f"interpreter={sys.executable}", "--sandbox", "bubblewrap"]
     assert main(["verify", *words, "--json", *settings]) == 0

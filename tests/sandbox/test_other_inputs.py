@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
 
 import pytest
 
+from git_program import commit_all
 from greenloop.cli.main import main
 from greenloop.core.records.verdict import Status
 
@@ -116,8 +116,7 @@ def test_verify_says_it_too(tmp_path, bare_python, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "m.py").write_text(RED)
     (tmp_path / "test_m.py").write_text(TEST)
-    for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"]):
-        subprocess.run(["git", *words], cwd=tmp_path, check=True, capture_output=True)
+    commit_all(tmp_path)
     words = ["verify", "--set", f"interpreter={bare_python}", "--set", "sandbox.kind=bubblewrap"]
     (tmp_path / "m.py").write_text(GREEN)
     assert main([*words, "--json"]) == 0

@@ -12,6 +12,7 @@ from greenloop.core.events import Started, Tested
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.engine import refine
 from greenloop.project import configuration
+from project_files import write_files
 from spec_problem import AnsweringUser
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
@@ -44,10 +45,7 @@ class Stage:
     async def __call__(
         self, files: dict[str, str], *answers: str, user=None, target="m.py::double", comment="", **keys
     ) -> Outcome:
-        for name, text in files.items():
-            path = self.root / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
+        write_files(self.root, files)
         script = self.root.parent / "answers.jsonl"
         script.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
         told = {"model": f"scripted:{script}", "preset": "plain", "sandbox.kind": "bubblewrap", **keys}

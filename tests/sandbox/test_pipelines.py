@@ -14,6 +14,7 @@ import yaml
 
 from git_program import git
 from pipelines import HOUSE, SERVER, environment, package, run_action, run_gitlab_job
+from project_files import write_files
 from sarif_schema import SARIF_SCHEMA
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(240)]
@@ -32,9 +33,7 @@ CASE = "tests/test_m.py::test_double"
 def work(tmp_path, monkeypatch) -> Path:
     """A repository whose workspace is a folder of it, where a test fails in the only commit."""
     root = tmp_path / "a repository" / "sub folder"
-    for name, text in FILES.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
+    write_files(root, FILES)
     git(root.parent, "init", "-q", "-b", "main")
     git(root.parent, "add", "-A")
     git(root.parent, "commit", "-qm", "x")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from git_program import commit_all
 from greenloop.cli.main import main
 from greenloop.core.compose import compose
 from greenloop.core.errors import UsageError
@@ -135,8 +135,7 @@ def test_verify_says_what_the_tests_would_notice_of_the_change(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "m.py").write_text(GRADE.replace(">= 50", "> 90"))
     (tmp_path / "test_m.py").write_text(TESTS)
-    for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"]):
-        subprocess.run(["git", *words], cwd=tmp_path, check=True, capture_output=True)
+    commit_all(tmp_path)
     (tmp_path / "m.py").write_text(GRADE)
     words = ["verify", "--set", f"interpreter={bare_python}", "--set", "sandbox.kind=bubblewrap"]
     words += ["--set", f"verify.noticed={least}"]

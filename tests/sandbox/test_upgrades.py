@@ -12,6 +12,7 @@ import pytest
 from greenloop.core.records.outcome import Verified
 from greenloop.engine import refine
 from greenloop.project import configuration
+from project_files import write_files
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
@@ -102,10 +103,7 @@ def interpreter(tmp_path: Path) -> Path:
     folder = tmp_path / "venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     major, minor = sys.version_info[:2]
-    for name, text in SHAPES.items():
-        path = folder / "lib" / f"python{major}.{minor}" / "site-packages" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+    write_files(folder / "lib" / f"python{major}.{minor}" / "site-packages", SHAPES)
     return folder
 
 

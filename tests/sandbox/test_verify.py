@@ -16,6 +16,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from git_program import commit_all
 from greenloop.cli.main import main
 from greenloop.core.errors import BaselineChangedError, CannotVerifyError, UsageError
 from greenloop.core.records.attempt import Attempt
@@ -30,6 +31,7 @@ from greenloop.engine.verify.report import State
 from greenloop.engine.verify.setup import VerifyRequest
 from greenloop.engine.verify.verify import verify
 from greenloop.project.settings import SandboxSettings, Settings
+from project_files import write_files
 
 with contextlib.suppress(ModuleNotFoundError):  # `make core` has no plugins
     from greenloop.plugins.replay.replay import replay
@@ -51,24 +53,12 @@ NO_EVIDENCE = Evidence()
 DOUBLE, ONE = "tests/test_m.py::test_double", "tests/test_m.py::test_one"
 
 
-def write(root: Path, files: Mapping[str, str]) -> None:
-    for name, text in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-
-
-def commit(root: Path) -> None:
-    for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"]):
-        subprocess.run(["git", *words], cwd=root, check=True, capture_output=True)
-
-
 @pytest.fixture
 def work(tmp_path) -> Path:
     root = tmp_path / "a project"
     root.mkdir()
-    write(root, FILES)
-    commit(root)
+    write_files(root, FILES)
+    commit_all(root)
     return root
 
 
@@ -104,7 +94,7 @@ def command(work, monkeypatch, capsys):
 
 @pytest.mark.story("verify passes only what is honest")
 async def test_an_honest_change_is_verified(work, check):
-    write(work, {"m.py": RIGHT})
+    write_files(work, {"m.py": RIGHT})
     found = await check()
     assert (found.verified, found.reason) == (True, "")
     assert found.fixed == (DOUBLE,)
@@ -120,17 +110,17 @@ async def test_subtests_are_honest(work, check):
         "import unittest\n\nfrom m import double\n\n\nclass T(unittest.TestCase):\n    def test_all(self):\n"
         "        for x in range(3):\n            with self.subTest(x=x):\n                self.assertEqual(double(x), 2 * x)\n"
     )
-    write(work, {"tests/test_s.py": text})
-    commit(work)
+    write_files(work, {"tests/test_s.py": text})
+    commit_all(work)
     found = await check("tests/test_s.py")
     assert found.failed == ("tests/test_s.py::T::test_all",)
-    write(work, {"m.py": RIGHT})
+    write_files(work, {"m.py": RIGHT})
     found = await check("tests/test_s.py")
     assert found.verified, found.reason
 
 
 async def test_what_was_red_may_stay_red_where_it_is_not_asked_for(work, check):
-    write(work, {"m.py": FILES["m.py"] + "\n\nDONE = True\n"})
+    write_files(work, {"m.py": FILES["m.py"] + "\n\nDONE = True\n"})
     found = await check()
     assert found.verified, found.reason
     assert found.already_failing == (DOUBLE,)
@@ -148,9 +138,9 @@ async def test_what_is_flaky_at_the_commit_is_named_and_may_be_known(work, check
         text=True,
         check=True,
     ).stdout
-    write(work, {"tests/test_f.py": f"ORDER = {seeded}\n\n{flaky}"})
-    commit(work)
-    write(work, {"m.py": RIGHT})
+    write_files(work, {"tests/test_f.py": f"ORDER = {seeded}\n\n{flaky}"})
+    commit_all(work)
+    write_files(work, {"m.py": RIGHT})
     found = await check()
     assert found.before["tests/test_f.py::test_order"] == "passed"
     assert found.flaky == ("tests/test_f.py::test_order",)
@@ -161,7 +151,7 @@ async def test_what_is_flaky_at_the_commit_is_named_and_may_be_known(work, check
 
 @pytest.mark.story("verify passes only what is honest")
 async def test_what_newly_fails_is_named(work, check):
-    write(work, {"m.py": RIGHT.replace("return 1", "return 2")})
+    write_files(work, {"m.py": RIGHT.replace("return 1", "return 2")})
     found = await check()
     assert not found.verified
     assert found.failed == (ONE,)
@@ -169,19 +159,19 @@ async def test_what_newly_fails_is_named(work, check):
 
 
 async def test_tests_for_code_that_the_commit_does_not_have_yet(work, check):
-    write(work, {"tests/test_n.py": "from n import two\n\n\ndef test_two():\n    assert two() == 2\n"})
-    commit(work)
-    write(work, {"n.py": "def two():\n    return 2\n"})
+    write_files(work, {"tests/test_n.py": "from n import two\n\n\ndef test_two():\n    assert two() == 2\n"})
+    commit_all(work)
+    write_files(work, {"n.py": "def two():\n    return 2\n"})
     found = await check("tests/test_n.py")
     assert found.verified, found.reason
     assert found.fixed == ("tests/test_n.py::test_two",)
-    write(work, {"n.py": "def two():\n    return 3\n"})
+    write_files(work, {"n.py": "def two():\n    return 3\n"})
     found = await check("tests/test_n.py")
     assert not found.verified
 
 
 async def test_new_tests_run_apart_from_the_others(work, check):
-    write(work, {"m.py": RIGHT, "tests/test_new.py": "def test_new():\n    assert 0\n"})
+    write_files(work, {"m.py": RIGHT, "tests/test_new.py": "def test_new():\n    assert 0\n"})
     found = await check("tests/test_m.py")
     assert found.verified
     assert found.added == ("tests/test_new.py",)
@@ -189,7 +179,7 @@ async def test_new_tests_run_apart_from_the_others(work, check):
     found = await check()
     assert not found.verified
     assert [(case.id, case.outcome) for case in found.new.cases] == [("tests/test_new.py::test_new", "failed")]
-    write(
+    write_files(
         work,
         {
             "tests/test_new.py": "import pytest\n\n\ndef test_new():\n    pass\n\n\n@pytest.mark.skip\ndef test_s():\n    pass\n"
@@ -204,7 +194,7 @@ async def test_new_tests_run_apart_from_the_others(work, check):
 
 
 async def test_a_change_of_tests_alone_is_not_verified(work, check):
-    write(work, {"tests/test_m.py": FILES["tests/test_m.py"].replace("== 10", "== 6")})
+    write_files(work, {"tests/test_m.py": FILES["tests/test_m.py"].replace("== 10", "== 6")})
     found = await check()
     assert not found.verified
     assert found.changed == ("tests/test_m.py",)
@@ -215,14 +205,16 @@ async def test_a_change_of_tests_alone_is_not_verified(work, check):
 
 @pytest.mark.story("verify passes only what is honest")
 async def test_the_commits_version_of_a_changed_test_file_is_used(work, check):
-    write(work, {"m.py": RIGHT.replace("return 1", "return 2"), "tests/test_m.py": "def test_double():\n    pass\n"})
+    write_files(
+        work, {"m.py": RIGHT.replace("return 1", "return 2"), "tests/test_m.py": "def test_double():\n    pass\n"}
+    )
     found = await check()
     assert found.failed == (ONE,)
     assert found.changed == ("tests/test_m.py",)
 
 
 async def test_a_deleted_test_file_is_named_and_run(work, check):
-    write(work, {"m.py": RIGHT.replace("return 1", "return 2")})
+    write_files(work, {"m.py": RIGHT.replace("return 1", "return 2")})
     (work / "tests/test_m.py").unlink()
     found = await check()
     assert found.removed == ("tests/test_m.py",)
@@ -235,7 +227,7 @@ async def test_a_conftest_and_configuration_that_force_a_pass_are_not_used(work,
         "import pytest\n\n\n@pytest.hookimpl(hookwrapper=True)\ndef pytest_pyfunc_call(pyfuncitem):\n"
         "    (yield).force_result(True)\n"
     )
-    write(
+    write_files(
         work,
         {
             "conftest.py": hook,
@@ -249,7 +241,7 @@ async def test_a_conftest_and_configuration_that_force_a_pass_are_not_used(work,
     assert not found.tampered
     assert set(found.added) == {"conftest.py", "tests/conftest.py", "sitecustomize.py"}
     assert found.changed == ("pytest.ini",)
-    write(work, {"m.py": RIGHT})
+    write_files(work, {"m.py": RIGHT})
     found = await check()
     assert (found.failed, found.tampered, set(found.apart)) == ((), (), {DOUBLE, ONE})
     assert [each.path for each in found.edits] == ["conftest.py", "pytest.ini", "sitecustomize.py", "tests/conftest.py"]
@@ -257,14 +249,14 @@ async def test_a_conftest_and_configuration_that_force_a_pass_are_not_used(work,
 
 
 async def test_bytecode_that_is_believed_without_its_source_is_not_used(work, check):
-    write(
+    write_files(
         work,
         {
             "tests/helper.py": "WANTED = 10\n",
             "tests/test_m.py": "from helper import WANTED\nfrom m import double\n\n\ndef test_double():\n    assert double(5) == WANTED\n",
         },
     )
-    commit(work)
+    commit_all(work)
     evil = work.parent / "evil.py"
     evil.write_text("WANTED = 6\n")
     # bare_python is of the same version as the Python that runs these tests.
@@ -279,7 +271,7 @@ async def test_bytecode_that_is_believed_without_its_source_is_not_used(work, ch
 
 @pytest.mark.story("verify passes only what is honest")
 async def test_ending_the_process_is_tampering(work, check):
-    write(work, {"m.py": RIGHT.replace("    return x * 2", "    import os\n    os._exit(0)")})
+    write_files(work, {"m.py": RIGHT.replace("    return x * 2", "    import os\n    os._exit(0)")})
     found = await check()
     assert not found.verified
     assert found.tampered
@@ -287,7 +279,7 @@ async def test_ending_the_process_is_tampering(work, check):
 
 
 async def test_an_answer_that_equals_everything_proves_nothing(work, check):
-    write(
+    write_files(
         work,
         {
             "m.py": "class All:\n    def __eq__(self, other):\n        return True\n    __hash__ = None\n\n\n"
@@ -304,16 +296,16 @@ async def test_an_answer_that_equals_everything_proves_nothing(work, check):
 
 
 async def test_a_missing_package_is_the_environments_fault(work, check):
-    write(work, {"tests/test_m.py": "import numpy\n\n\ndef test_a():\n    pass\n"})
-    commit(work)
+    write_files(work, {"tests/test_m.py": "import numpy\n\n\ndef test_a():\n    pass\n"})
+    commit_all(work)
     with pytest.raises(CannotVerifyError, match="numpy"):
         await check()
 
 
 async def test_a_generated_module_is_named_and_can_be_kept(work, check):
-    write(work, {"m.py": "from _version import V\n" + FILES["m.py"], ".gitignore": "_version.py\n"})
-    commit(work)
-    write(work, {"_version.py": "V = 1\n", "m.py": "from _version import V\n" + RIGHT})
+    write_files(work, {"m.py": "from _version import V\n" + FILES["m.py"], ".gitignore": "_version.py\n"})
+    commit_all(work)
+    write_files(work, {"_version.py": "V = 1\n", "m.py": "from _version import V\n" + RIGHT})
     with pytest.raises(CannotVerifyError) as caught:
         await check()
     assert "--keep _version.py" in caught.value.remedy
@@ -323,7 +315,7 @@ async def test_a_generated_module_is_named_and_can_be_kept(work, check):
 
 
 async def test_targets_that_the_commit_does_not_have(work, check):
-    write(work, {"tests/test_new.py": "def test_new():\n    pass\n"})
+    write_files(work, {"tests/test_new.py": "def test_new():\n    pass\n"})
     with pytest.raises(UsageError, match="not in HEAD") as caught:
         await check("tests/test_new.py")
     assert "--allow-test-change tests/test_new.py" in caught.value.remedy
@@ -336,15 +328,15 @@ async def test_targets_that_the_commit_does_not_have(work, check):
 async def test_files_that_change_meanwhile_end_it(work, settings):
     def report_status(sentence: str) -> None:
         if "fresh sandbox" in sentence:
-            write(work, {"m.py": RIGHT + "\n\n# later\n"})
+            write_files(work, {"m.py": RIGHT + "\n\n# later\n"})
 
-    write(work, {"m.py": RIGHT})
+    write_files(work, {"m.py": RIGHT})
     with pytest.raises(BaselineChangedError):
         await verify(VerifyRequest(root=work), settings=settings, report_status=report_status)
 
 
 async def test_without_a_sandbox_nothing_is_verified(work, bare_python):
-    write(work, {"m.py": RIGHT})
+    write_files(work, {"m.py": RIGHT})
     settings = Settings(interpreter=str(bare_python), sandbox=SandboxSettings(kind="none", unsafe=True))
     found = await verify(VerifyRequest(root=work), settings=settings)
     assert not found.verified
@@ -362,7 +354,7 @@ def test_the_command_in_a_repository_full_of_traps(work, command, tmp_path):
     script.chmod(script.stat().st_mode | stat.S_IXUSR)
     for name in ("post-index-change", "reference-transaction"):
         os.link(script, work / ".git/hooks" / name)
-    write(work, {".git/info/attributes": "* filter=evil diff=evil\n"})
+    write_files(work, {".git/info/attributes": "* filter=evil diff=evil\n"})
     for key in (
         "core.fsmonitor",
         "core.pager",
@@ -373,7 +365,7 @@ def test_the_command_in_a_repository_full_of_traps(work, command, tmp_path):
     ):
         subprocess.run(["git", "config", key, str(script)], cwd=work, check=True)
     mark.unlink(missing_ok=True)
-    write(work, {"m.py": RIGHT, "tests/test_m.py": "changed\n"})
+    write_files(work, {"m.py": RIGHT, "tests/test_m.py": "changed\n"})
     code, out, err = command("--json", "--junit", "report.xml", "--base", "HEAD", "tests")
     assert code == 1, err
     assert not mark.exists()
@@ -394,7 +386,7 @@ def test_the_command_in_a_repository_full_of_traps(work, command, tmp_path):
 
 
 def test_the_command_says_what_was_tampered_with(work, command):
-    write(work, {"m.py": "import os\nos._exit(0)\n"})
+    write_files(work, {"m.py": "import os\nos._exit(0)\n"})
     code, out, _err = command("--junit", "report.xml")
     assert code == 1
     assert out.startswith("Tampered: ")
@@ -458,7 +450,7 @@ async def test_a_past_result_holds_again(work, past, settings):
 
 
 async def test_a_past_result_says_what_changed_around_it(work, past, settings, bare_python):
-    write(work, {"m.py": "SOMETHING = 'else'\n", "n.py": "N = 1\n"})
+    write_files(work, {"m.py": "SOMETHING = 'else'\n", "n.py": "N = 1\n"})
     site = next((bare_python.parent.parent / "lib").glob("python*/site-packages"))
     (site / "added-1.0.dist-info").mkdir()
     try:
@@ -505,7 +497,7 @@ async def test_an_approval_of_the_past_result_still_counts(work, settings, appro
 
 
 def test_a_past_result_is_not_proved_by_other_tests(work, past, command):
-    write(work, {"tests/test_m.py": FILES["tests/test_m.py"] + "\n\ndef test_more():\n    pass\n"})
+    write_files(work, {"tests/test_m.py": FILES["tests/test_m.py"] + "\n\ndef test_more():\n    pass\n"})
     code, out, err = command(f"run:{past}", "--json")
     assert code == 3
     assert "tests/test_m.py" in err

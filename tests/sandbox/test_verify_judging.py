@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from git_program import commit_all
 from greenloop.cli.main import main
+from project_files import write_files
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(240)]
 
@@ -28,30 +29,18 @@ FILES = {
 DOUBLE, ONE = "test_m.py::test_double", "test_m.py::test_one"
 
 
-def write(root: Path, files: Mapping[str, str]) -> None:
-    for name, text in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text, encoding="utf-8")
-
-
-def commit(root: Path) -> None:
-    for words in (["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"]):
-        subprocess.run(["git", *words], cwd=root, check=True, capture_output=True)
-
-
 @pytest.fixture
 def verify(tmp_path, monkeypatch, capsys):
     """`greenloop verify` of a change of the project, with words: exit code, and the object of `--json` or the text."""
     root = tmp_path / "project"
     root.mkdir()
-    write(root, FILES)
-    subprocess.run(["git", "init", "-q"], cwd=root, check=True, capture_output=True)
-    commit(root)
+    write_files(root, FILES)
+    commit_all(root)
     monkeypatch.chdir(root)
     monkeypatch.setenv("GREENLOOP_SANDBOX_KIND", "bubblewrap")
 
     def run(change: Mapping[str, str], *words: str) -> tuple[int, object]:
-        write(root, change)
+        write_files(root, change)
         code = main(["verify", *words])
         out, err = capsys.readouterr()
         assert out, err
@@ -161,10 +150,10 @@ README = "README.md::README.md"
 
 def test_examples_of_a_readme_are_tests_of_the_revision(verify):
     guide = ">>> from m import one\n>>> one()\n2\n\nMore.\n"
-    write(
+    write_files(
         Path.cwd(), {"README.md": guide, "pytest.ini": "[pytest]\naddopts = --doctest-glob='*.md'\n", "test_m.py": ""}
     )
-    commit(Path.cwd())
+    commit_all(Path.cwd())
     two = {"m.py": CODE.replace("return 1", "return 2")}
     code, value = verify({**two, "README.md": guide.replace("More", "Less")}, "--json")
     assert (code, value["fixed"], value["apart"]) == (0, [README], [README]), value["reason"]
@@ -185,8 +174,8 @@ EXAMPLE = 'def two():\n    """Two.\n\n    >>> two()\n    2\n    """\n    return 
     ids=["another example", "one more example"],
 )
 def test_an_example_that_the_change_replaces_proves_nothing(verify, change, unearned):
-    write(Path.cwd(), {"d.py": EXAMPLE, "pytest.ini": "[pytest]\naddopts = --doctest-modules\n"})
-    commit(Path.cwd())
+    write_files(Path.cwd(), {"d.py": EXAMPLE, "pytest.ini": "[pytest]\naddopts = --doctest-modules\n"})
+    commit_all(Path.cwd())
     _code, value = verify({"d.py": change}, "d.py", "--json")
     assert value["fixed"] == ["d.py::d.two"]
     assert value["unearned"] == unearned
@@ -199,8 +188,8 @@ def test_a_case_whose_parameter_is_gone_fails_without_an_accusation(verify):
         "import pytest\nfrom u import UNITS, two\n\n\n@pytest.mark.parametrize('name', UNITS)\ndef test_unit(name):\n"
     )
     test += "    assert name\n\n\ndef test_two():\n    assert two() == 2\n"
-    write(Path.cwd(), {"u.py": units, "test_u.py": test})
-    commit(Path.cwd())
+    write_files(Path.cwd(), {"u.py": units, "test_u.py": test})
+    commit_all(Path.cwd())
     code, value = verify({"u.py": units.replace("return 1", "return 2").replace(", 'km'", "")}, "--json")
     assert (code, value["state"], value["tampered"]) == (1, "failing", [])
     assert value["reason"] == "test_u.py::test_unit[km] is gone: its parameters come from code that changed."

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from git_program import git
 from greenloop.cli.main import main
+from project_files import write_files
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(240)]
 
@@ -23,16 +23,10 @@ OTHER = "from helper import twice\n\n\ndef double(x):\n    return twice(x)\n"
 DOUBLE = "tests/test_m.py::test_double"
 
 
-def write(root: Path, files: Mapping[str, str]) -> None:
-    for name, text in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
-
-
 @pytest.fixture
 def work(tmp_path, monkeypatch) -> Path:
     root = tmp_path / "a project"
-    write(root, FILES)
+    write_files(root, FILES)
     git(root, "init", "-q")
     git(root, "add", "-A")
     git(root, "commit", "-qm", "x")
@@ -52,9 +46,9 @@ def verify(work, capsys):
 
 
 def test_what_is_staged_passes_though_the_working_tree_does_not(work, verify):
-    write(work, {"m.py": FILES["m.py"].replace("x + x", "2 * x")})
+    write_files(work, {"m.py": FILES["m.py"].replace("x + x", "2 * x")})
     git(work, "add", "-A")
-    write(work, {"m.py": "broken (\n", "tests/test_m.py": "broken (\n"})
+    write_files(work, {"m.py": "broken (\n", "tests/test_m.py": "broken (\n"})
     code, found = verify()
     assert (code, found["state"]) == (0, "verified"), found["reason"]
     assert (work / "m.py").read_text() == "broken (\n"
@@ -62,15 +56,15 @@ def test_what_is_staged_passes_though_the_working_tree_does_not(work, verify):
 
 @pytest.mark.story("a hook verifies what is staged")
 def test_what_is_staged_fails_though_the_working_tree_passes(work, verify):
-    write(work, {"m.py": FILES["m.py"].replace("x + x", "x")})
+    write_files(work, {"m.py": FILES["m.py"].replace("x + x", "x")})
     git(work, "add", "-A")
-    write(work, {"m.py": FILES["m.py"]})
+    write_files(work, {"m.py": FILES["m.py"]})
     code, found = verify()
     assert (code, found["state"], found["failed"]) == (1, "failing", [DOUBLE])
 
 
 def test_a_module_that_was_forgotten_is_missed(work, verify):
-    write(work, {"m.py": OTHER, "helper.py": "def twice(x):\n    return 2 * x\n"})
+    write_files(work, {"m.py": OTHER, "helper.py": "def twice(x):\n    return 2 * x\n"})
     git(work, "add", "m.py")
     code, found = verify()
     assert (code, found["state"]) == (1, "failing"), found["reason"]
@@ -79,7 +73,7 @@ def test_a_module_that_was_forgotten_is_missed(work, verify):
 
 
 def test_a_module_that_is_deleted_only_in_the_index_is_missed(work, verify):
-    write(work, {"m.py": OTHER, "helper.py": "def twice(x):\n    return 2 * x\n"})
+    write_files(work, {"m.py": OTHER, "helper.py": "def twice(x):\n    return 2 * x\n"})
     git(work, "add", "-A")
     git(work, "commit", "-qm", "y")
     git(work, "rm", "-q", "--cached", "helper.py")
@@ -88,10 +82,10 @@ def test_a_module_that_is_deleted_only_in_the_index_is_missed(work, verify):
 
 
 def test_a_generated_module_is_named_and_can_be_kept(work, verify):
-    write(work, {"m.py": "import _version\n" + FILES["m.py"], "_version.py": "V = 1\n"})
+    write_files(work, {"m.py": "import _version\n" + FILES["m.py"], "_version.py": "V = 1\n"})
     git(work, "add", "-A")
     git(work, "commit", "-qm", "y")
-    write(work, {"m.py": "import _version\n\n" + FILES["m.py"].replace("x + x", "2 * x")})
+    write_files(work, {"m.py": "import _version\n\n" + FILES["m.py"].replace("x + x", "2 * x")})
     git(work, "add", "-A")
     code, found = verify()
     assert (code, found["remedy"]) == (3, "If a build generates it, keep it: `--keep _version.py`."), found
@@ -100,7 +94,7 @@ def test_a_generated_module_is_named_and_can_be_kept(work, verify):
 
 def test_a_staged_test_that_forces_a_pass_is_not_used(work, verify):
     hook = "import pytest\n\n\n@pytest.hookimpl(hookwrapper=True)\ndef pytest_pyfunc_call(pyfuncitem):\n    (yield).force_result(True)\n"
-    write(work, {"m.py": FILES["m.py"].replace("x + x", "x"), "conftest.py": hook})
+    write_files(work, {"m.py": FILES["m.py"].replace("x + x", "x"), "conftest.py": hook})
     git(work, "add", "-A")
     code, found = verify()
     assert (code, found["failed"], found["added_tests"]) == (1, [DOUBLE], ["conftest.py"])
@@ -108,16 +102,16 @@ def test_a_staged_test_that_forces_a_pass_is_not_used(work, verify):
 
 def test_new_staged_tests_run_as_they_are_staged(work, verify):
     new = "from m import double\n\n\ndef test_new():\n    assert double(1) == {}\n"
-    write(work, {"m.py": FILES["m.py"].replace("x + x", "2 * x"), "tests/test_new.py": new.format(2)})
+    write_files(work, {"m.py": FILES["m.py"].replace("x + x", "2 * x"), "tests/test_new.py": new.format(2)})
     git(work, "add", "-A")
-    write(work, {"tests/test_new.py": new.format(3), "tests/test_later.py": "def test_later():\n    assert 0\n"})
+    write_files(work, {"tests/test_new.py": new.format(3), "tests/test_later.py": "def test_later():\n    assert 0\n"})
     code, found = verify()
     assert code == 0, found["reason"]
     assert [case["id"] for case in found["new_cases"]] == ["tests/test_new.py::test_new"]
 
 
 def test_nothing_staged_is_nothing_to_verify(work, verify):
-    write(work, {"m.py": "broken (\n"})
+    write_files(work, {"m.py": "broken (\n"})
     code, found = verify()
     assert (code, found["verified"], found["state"]) == (0, False, "nothing_staged")
 

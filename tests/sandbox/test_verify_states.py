@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
-from collections.abc import Mapping
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
+from git_program import commit_all
 from greenloop.cli.main import main
+from project_files import write_files
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(240)]
 
@@ -29,23 +29,12 @@ HARMLESS = FILES["m.py"] + "\n\nDONE = True\n"
 RIGHT = FILES["m.py"].replace("x + 1", "x * 2")
 
 
-def write(root: Path, files: Mapping[str, str]) -> None:
-    for name, text in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text, encoding="utf-8")
-
-
-def commit(root: Path) -> None:
-    for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"]):
-        subprocess.run(["git", *words], cwd=root, check=True, capture_output=True)
-
-
 @pytest.fixture
 def work(tmp_path, monkeypatch) -> Path:
     root = tmp_path / "project"
     root.mkdir()
-    write(root, FILES)
-    commit(root)
+    write_files(root, FILES)
+    commit_all(root)
     monkeypatch.chdir(root)
     monkeypatch.setenv("GREENLOOP_SANDBOX_KIND", "bubblewrap")
     return root
@@ -65,7 +54,7 @@ def verify(work, capsys):
 
 
 def test_what_failed_before_is_said_first_and_is_0(work, verify):
-    write(work, {"m.py": HARMLESS})
+    write_files(work, {"m.py": HARMLESS})
     code, first_line = verify()
     assert code == 0
     assert first_line.startswith(f"2 of 3 tests fail, as in HEAD: {FIVE}, {SIX}; 1 pass and are verified in ")
@@ -78,16 +67,16 @@ def test_what_failed_before_is_said_first_and_is_0(work, verify):
 
 
 def test_where_all_tests_failed_before_nothing_is_verified(work, verify):
-    write(work, {"test_m.py": FILES["test_m.py"].replace("one() == 1", "one() == 2")})
-    commit(work)
-    write(work, {"m.py": HARMLESS})
+    write_files(work, {"test_m.py": FILES["test_m.py"].replace("one() == 1", "one() == 2")})
+    commit_all(work)
+    write_files(work, {"m.py": HARMLESS})
     code, value = verify("--json")
     assert (code, value["verified"], value["failed"]) == (1, False, [])
     assert value["reason"].endswith("No test passes, so nothing is verified.")
 
 
 def test_targets_that_still_fail_are_the_same_state(work, verify):
-    write(work, {"m.py": HARMLESS})
+    write_files(work, {"m.py": HARMLESS})
     code, value = verify("test_m.py::test_double", "--json")
     assert (code, value["state"], value["failed"], value["still_failing"]) == (
         1,
@@ -99,7 +88,7 @@ def test_targets_that_still_fail_are_the_same_state(work, verify):
 
 
 def test_known_failing_tests_are_named_and_the_rest_is_verified(work, verify):
-    write(work, {"m.py": HARMLESS})
+    write_files(work, {"m.py": HARMLESS})
     code, first_line = verify("--known-failing", FIVE, SIX)
     assert (code, first_line.partition(",")[0]) == (0, "2 of 3 tests fail")
     assert "verified" in first_line
@@ -122,26 +111,26 @@ NEW_MODULE = {
 
 
 def test_a_new_module_that_a_test_asks_for_is_verified(work, verify):
-    write(work, NEW_MODULE)
-    commit(work)
-    write(work, {"n.py": "def triple(x):\n    return 3 * x\n"})
+    write_files(work, NEW_MODULE)
+    commit_all(work)
+    write_files(work, {"n.py": "def triple(x):\n    return 3 * x\n"})
     code, value = verify("--json")
     assert (code, value["state"], value["fixed"]) == (0, "verified", ["test_n.py::test_triple"]), value["reason"]
 
 
 def test_a_new_module_beside_changed_code_is_verified(work, verify):
-    write(work, {**NEW_MODULE, "m.py": FILES["m.py"]})
-    commit(work)
-    write(work, {"n.py": "def triple(x):\n    return 3 * x\n", "m.py": RIGHT})
+    write_files(work, {**NEW_MODULE, "m.py": FILES["m.py"]})
+    commit_all(work)
+    write_files(work, {"n.py": "def triple(x):\n    return 3 * x\n", "m.py": RIGHT})
     code, value = verify("--json")
     assert (code, value["state"]) == (0, "verified"), value["reason"]
 
 
 def test_a_new_module_whose_results_do_not_matter_is_refused(work, verify):
-    write(work, NEW_MODULE)
-    commit(work)
+    write_files(work, NEW_MODULE)
+    commit_all(work)
     liar = "class Any(int):\n    def __eq__(self, other):\n        return True\n\n\ndef triple(x):\n    return Any()\n"
-    write(work, {"n.py": liar})
+    write_files(work, {"n.py": liar})
     code, value = verify("--json", "--require", "apart")
     assert (code, value["state"]) == (1, "not_verified"), value["reason"]
     assert list(value["unearned"]) == ["test_n.py::test_triple"]
@@ -164,47 +153,47 @@ RIGHT_TABLES = TABLES["m.py"].replace("6}", "5}").replace("[a-z]", "[a-z]+").rep
 
 
 def test_changed_tables_expressions_and_attributes_are_verified(work, verify):
-    write(work, TABLES)
-    commit(work)
-    write(work, {"m.py": RIGHT_TABLES})
+    write_files(work, TABLES)
+    commit_all(work)
+    write_files(work, {"m.py": RIGHT_TABLES})
     code, value = verify("--json")
     assert (code, value["state"], len(value["fixed"])) == (0, "verified", 3), value["reason"]
 
 
 def test_an_attribute_that_equals_anything_is_not_believed(work, verify):
-    write(work, TABLES)
-    commit(work)
+    write_files(work, TABLES)
+    commit_all(work)
     liar = "class Any(int):\n    def __eq__(self, other):\n        return True\n\n    def __mul__(self, other):\n        return self\n\n\n"
-    write(work, {"m.py": liar + RIGHT_TABLES.replace("size = 4", "size = Any()")})
+    write_files(work, {"m.py": liar + RIGHT_TABLES.replace("size = 4", "size = Any()")})
     code, value = verify("--json")
     assert (code, value["state"], [*value["unearned"]]) == (0, "partially_verified", ["test_m.py::test_room"])
 
 
 def test_a_module_that_was_taken_away_does_not_disturb_the_proofs(work, verify):
-    write(work, {"old.py": "def gone():\n    return 1\n"})
-    commit(work)
+    write_files(work, {"old.py": "def gone():\n    return 1\n"})
+    commit_all(work)
     (work / "old.py").unlink()
-    write(work, {"m.py": RIGHT})
+    write_files(work, {"m.py": RIGHT})
     code, value = verify("--json")
     assert (code, value["state"]) == (0, "verified"), value["reason"]
 
 
 def test_one_known_failing_test_does_not_excuse_another(work, verify):
-    write(work, {"m.py": HARMLESS})
+    write_files(work, {"m.py": HARMLESS})
     code, first_line = verify("test_m.py", "--known-failing", FIVE)
     assert (code, first_line) == (1, f"1 of 3 tests still fails, as it did in HEAD: {SIX}.")
 
 
 @pytest.mark.story("verify passes only what is honest")
 def test_known_failing_excuses_nothing_that_passed_before(work, verify):
-    write(work, {"m.py": HARMLESS.replace("return 1", "return 2")})
+    write_files(work, {"m.py": HARMLESS.replace("return 1", "return 2")})
     code, value = verify("--json", "--known-failing", FIVE, SIX, ONE)
     assert (code, value["state"], value["failed"]) == (1, "failing", [ONE])
     assert value["reason"].startswith("1 test that must pass does not")
 
 
 def test_known_failing_tests_that_pass_now_are_proved_and_named(work, verify):
-    write(work, {"m.py": RIGHT})
+    write_files(work, {"m.py": RIGHT})
     code, value = verify("--json", "--known-failing", FIVE, "test_m.py::test_gone")
     assert (code, value["state"]) == (0, "verified")
     assert set(value["fixed"]) == {FIVE, SIX}
@@ -214,7 +203,7 @@ def test_known_failing_tests_that_pass_now_are_proved_and_named(work, verify):
 
 
 def test_a_file_of_known_failing_tests(work, verify):
-    write(work, {"m.py": HARMLESS, "known.txt": f"# of last week\n\n{FIVE}  # waits for a release\n{SIX}\n"})
+    write_files(work, {"m.py": HARMLESS, "known.txt": f"# of last week\n\n{FIVE}  # waits for a release\n{SIX}\n"})
     for words in (["known.txt"], ["@known.txt"]):
         code, value = verify("--json", "--known-failing", *words)
         assert (code, value["state"], value["known_failing"]) == (0, "known_failing", [FIVE, SIX])
@@ -222,9 +211,9 @@ def test_a_file_of_known_failing_tests(work, verify):
 
 
 def test_a_committed_file_of_known_failing_tests_counts_as_committed(work, verify):
-    write(work, {"known.txt": f"{FIVE}\n"})
-    commit(work)
-    write(work, {"m.py": HARMLESS, "known.txt": f"{FIVE}\n{SIX}\n"})
+    write_files(work, {"known.txt": f"{FIVE}\n"})
+    commit_all(work)
+    write_files(work, {"m.py": HARMLESS, "known.txt": f"{FIVE}\n{SIX}\n"})
     code, value = verify("--json", "test_m.py", "--known-failing", "known.txt")
     assert (code, value["still_failing"], value["known_failing"]) == (1, [SIX], [FIVE])
     assert any("known.txt" in note for note in value["notes"])
@@ -237,9 +226,9 @@ def test_a_file_of_known_failing_tests_that_is_not_there(work, capsys):
 
 
 def test_a_test_file_that_still_cannot_be_imported_is_told(work, verify):
-    write(work, {"test_n.py": "from n import two\n\n\ndef test_two():\n    assert two() == 2\n"})
-    commit(work)
-    write(work, {"m.py": RIGHT})
+    write_files(work, {"test_n.py": "from n import two\n\n\ndef test_two():\n    assert two() == 2\n"})
+    commit_all(work)
+    write_files(work, {"m.py": RIGHT})
     code, value = verify("--json")
     assert (code, value["state"], value["already_failing"]) == (0, "already_failing", ["test_n.py"])
     code, value = verify("--json", "test_n.py", "test_m.py")
@@ -248,15 +237,15 @@ def test_a_test_file_that_still_cannot_be_imported_is_told(work, verify):
 
 
 def test_a_test_that_was_skipped_and_fails_now_has_failed(work, verify):
-    write(
+    write_files(
         work,
         {
             "test_s.py": "import m\nimport pytest\n\n\ndef test_s():\n"
             "    if not hasattr(m, 'DONE'):\n        pytest.skip('later')\n    assert 0\n"
         },
     )
-    commit(work)
-    write(work, {"m.py": RIGHT + "\n\nDONE = True\n"})
+    commit_all(work)
+    write_files(work, {"m.py": RIGHT + "\n\nDONE = True\n"})
     code, value = verify("--json")
     assert (code, value["state"], value["failed"]) == (1, "failing", ["test_s.py::test_s"])
 
@@ -266,15 +255,15 @@ LIAR = "class Same:\n    def __eq__(self, other):\n        return True\n\n\ndef 
 
 
 def test_a_pass_that_nothing_shows_to_be_earned_is_verified_in_part(work, verify):
-    write(work, {"m.py": "def double(x):\n    return x + 1\n", "test_m.py": LOOPED})
-    commit(work)
-    write(work, {"m.py": LIAR})
+    write_files(work, {"m.py": "def double(x):\n    return x + 1\n", "test_m.py": LOOPED})
+    commit_all(work)
+    write_files(work, {"m.py": LIAR})
     code, value = verify("--json")
     assert (code, value["state"]) == (0, "partially_verified")
     assert list(value["unearned"]) == ["test_m.py::test_loop"]
     code, value = verify("--json", "--require", "apart")
     assert (code, value["state"]) == (1, "not_verified")
     assert "test_loop" in value["reason"]
-    write(work, {"m.py": "def double(x):\n    return x * 2\n"})
+    write_files(work, {"m.py": "def double(x):\n    return x * 2\n"})
     code, value = verify("--json")
     assert (code, value["state"], value["unearned"]) == (0, "verified", {})

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from git_program import commit_all
 from openai_api import answer, call_tool, serve
 
 SERVER = Path(__file__).resolve().parents[2] / "server"
@@ -64,8 +65,7 @@ async def run(folder):
         # Nothing of this needs a network.
         **{f"OPENCODE_DISABLE_{what}": "1" for what in ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")},
     }  # fmt: skip
-    for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"]):
-        subprocess.run(["git", *words], cwd=root, check=True)
+    commit_all(root)
     for part in ("agents", "opencode"):
         setup = [sys.executable, "-m", "greenloop", "setup", part, "--write", "--yes"]
         subprocess.run(setup, cwd=root, env=environment, check=True, capture_output=True)

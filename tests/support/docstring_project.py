@@ -10,6 +10,7 @@ from greenloop.core.records.model import ChatRequest, Reply, Role, Usage
 from greenloop.core.records.outcome import Outcome
 from greenloop.engine import refine
 from greenloop.project import configuration
+from project_files import write_files
 
 
 class RoleModel:
@@ -93,10 +94,7 @@ class DocstringProject:
     async def __call__(
         self, text: str, model: RoleModel, *, name: str = "rle", user=None, files: dict[str, str] | None = None, **told
     ) -> Outcome:
-        for path, content in {"m.py": text, **(files or {})}.items():
-            file = self.root / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(content)
+        write_files(self.root, {"m.py": text, **(files or {})})
         found, warnings = configuration.load(
             self.root, command_line={"model": "local", "sandbox.kind": "bubblewrap", **told}, environ={}
         )

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_calls import RIGHT, TEST, WRONG
+from git_program import commit_all
 
 FAKED = WRONG.replace("return x + 1", "return 10 if x == 5 else x + 1")
 MOST_TOKENS = 400  # characters / 4, of an answer
@@ -97,14 +98,11 @@ class GateProject:
             "GREENLOOP_INTERPRETER": interpreter,
         }
         self.write(FILES)
-        git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
-        for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "x"]):
-            subprocess.run([*git, *words], cwd=self.root, check=True, capture_output=True)
+        commit_all(self.root)
         made = self.type("setup", client, "--gate", "--write", "--yes")
         self.installed = Path(made.stdout.partition("Written: ")[2].splitlines()[0])
         # The user commits the hook: it is no part of what the agent changes.
-        for words in (["add", "-A"], ["commit", "-qm", "hook"]):
-            subprocess.run([*git, *words], cwd=self.root, check=True, capture_output=True)
+        commit_all(self.root)
 
     def write(self, files: dict[str, str]) -> None:
         for name, text in files.items():

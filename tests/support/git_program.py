@@ -14,3 +14,10 @@ def git(root: Path, *words: str) -> str:
     return subprocess.run(
         ["git", *identity, *words], cwd=root, check=True, capture_output=True, text=True, env=environ
     ).stdout.strip()
+
+
+def commit_all(root: Path) -> None:
+    """Puts a folder under git, with all its files in one commit."""
+    git(root, "init", "-q")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "x")

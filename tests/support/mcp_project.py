@@ -1,7 +1,6 @@
 """A project with a failing test, and a client of `greenloop mcp` in it: that of the protocol's official library."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from agent_calls import TEST, WRONG
+from git_program import commit_all
 
 SERVER = Path(__file__).parents[2] / "server"
 
@@ -22,8 +22,7 @@ def project(tmp_path):
     (root / "m.py").write_text(WRONG)
     (root / "test_m.py").write_text(TEST)
     (root / "pytest.ini").write_text("[pytest]\n")
-    for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"]):
-        subprocess.run(["git", *words], cwd=root, check=True, capture_output=True)
+    commit_all(root)
     return root
 
 

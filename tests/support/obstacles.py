@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import greenloop
+from project_files import write_files
 
 CODE = "def double(x):\n    return x + 1\n"
 TEST = "from m import double\n\n\ndef test_double():\n    assert double(5) == 10\n\n\ndef test_one():\n    assert double(1) == 2\n"
@@ -123,9 +124,7 @@ def run_obstacle(obstacle: Obstacle, folder: Path) -> tuple[int, str]:
     """Runs it in new folders below `folder`; returns the exit code and the last sentence, with its remedy."""
     root, home = folder / "project", folder / "home"
     home.mkdir(parents=True)
-    for name, text in obstacle.files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text, encoding="utf-8")
+    write_files(root, obstacle.files)
     root.mkdir(exist_ok=True)
     if obstacle.python:
         python = find_python(obstacle.python)

@@ -20,6 +20,7 @@ from greenloop.engine import after_run, sandbox_spec
 from greenloop.project.settings import SandboxSettings, Settings
 from greenloop_sandbox import Environment, Limits, SandboxSpec, Session, payload
 from greenloop_sandbox.backends.bubblewrap import Bubblewrap
+from project_files import write_files
 
 MASKED = (".env*", "*.pem", "id_rsa*", ".git")
 
@@ -60,10 +61,7 @@ def lay() -> Callable[[Path, Mapping[str, str]], Path]:
     """`lay(root, files)`: a workspace of these files, with a configuration file of its own."""
 
     def write(root: Path, files: Mapping[str, str]) -> Path:
-        for name, text in {"pytest.ini": PYTEST_INI, **files}.items():
-            path = root / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+        write_files(root, {"pytest.ini": PYTEST_INI, **files})
         return root
 
     return write
@@ -165,8 +163,7 @@ def accept(tmp_path: Path, bare_python: Path) -> Callable[[str, str, str], Await
 
     async def accept(old: str, new: str, test: str) -> tuple[Verdict, list[str]]:
         texts = {"m.py": old, "test_m.py": test}
-        for path, text in texts.items():
-            (tmp_path / path).write_text(text)
+        write_files(tmp_path, texts)
         names = [line[4:].partition("(")[0] for line in test.split("\n") if line.startswith("def test_")]
         cases = tuple(Case(id=f"test_m.py::{name}", path="test_m.py", line=1) for name in names)
         spec = Spec(cases=cases, selectors=("test_m.py",))

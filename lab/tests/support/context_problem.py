@@ -6,14 +6,13 @@ from greenloop.core.ports import NoUser, Tools
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.project import targets
+from project_files import write_files
 
 TOOLS = Tools(ask=None, run=None, session=None, user=NoUser(), rng=None)
 
 
 def problem(root, files, path, *names, created=False, approaches=None):
-    for name, text in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
+    write_files(root, files)
     chosen = []
     for name in names:
         found = targets.find_target(files[path], path, name).region

@@ -8,7 +8,7 @@ import shutil
 import stat
 import subprocess
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,7 @@ from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.project.revisions import git
 from greenloop.project.revisions.git import Repository
 from greenloop.project.revisions.revision import compare
+from project_files import write_files
 
 FILES = {"m.py": "A = 1\n", "tests/test_m.py": "def test_a():\n    pass\n", "pytest.ini": "[pytest]\n"}
 
@@ -30,13 +31,6 @@ def run(root: Path, *words: str) -> str:
     ).stdout
 
 
-def write(root: Path, files: Mapping[str, str]) -> None:
-    for name, text in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text.encode())
-
-
 def commit(root: Path, message: str = "x") -> str:
     run(root, "add", "-A")
     run(root, "commit", "-qm", message)
@@ -46,7 +40,7 @@ def commit(root: Path, message: str = "x") -> str:
 @pytest.fixture
 def work(tmp_path) -> Path:
     root = tmp_path / "a project"
-    write(root, FILES)
+    write_files(root, FILES)
     run(root, "init", "-q", "-b", "main")
     commit(root)
     return root
@@ -79,7 +73,7 @@ def test_a_clean_tree_differs_in_nothing(work):
 
 def test_nothing_that_the_repository_names_is_executed(work, trap):
     script, sprung = trap
-    write(work, {".gitattributes": "* filter=evil diff=evil\n"})
+    write_files(work, {".gitattributes": "* filter=evil diff=evil\n"})
     commit(work)
     hooks = work / "hooks"
     hooks.mkdir()
@@ -106,7 +100,7 @@ def test_nothing_that_the_repository_names_is_executed(work, trap):
         "remote.origin.uploadpack": str(script),
     }.items():
         run(work, "config", key, value)
-    write(work, {"tests/test_m.py": "changed\n", "m.py": "A = 2\n"})
+    write_files(work, {"tests/test_m.py": "changed\n", "m.py": "A = 2\n"})
     index = (work / ".git/index").read_bytes()
     repository = Repository.find(work)
     found = compare(repository, repository.commit("HEAD"))
@@ -121,7 +115,7 @@ def test_nothing_that_the_repository_names_is_executed(work, trap):
 
 def test_variables_that_redirect_git_are_not_passed_on(work, tmp_path, monkeypatch, trap):
     other = tmp_path / "other"
-    write(other, {"z.py": "Z = 1\n"})
+    write_files(other, {"z.py": "Z = 1\n"})
     run(other, "init", "-q")
     commit(other)
     for name, value in {
@@ -139,7 +133,7 @@ def test_variables_that_redirect_git_are_not_passed_on(work, tmp_path, monkeypat
 
 
 def test_replaced_objects_are_not_believed(work):
-    write(work, {"tests/test_m.py": "def test_a():\n    assert 0\n"})
+    write_files(work, {"tests/test_m.py": "def test_a():\n    assert 0\n"})
     good = run(work, "rev-parse", "HEAD:tests/test_m.py").strip()
     evil = run(work, "hash-object", "-w", "tests/test_m.py").strip()
     run(work, "replace", good, evil)
@@ -159,7 +153,7 @@ def test_an_object_that_is_not_what_its_name_says_is_not_believed(work, name):
     data = data.replace(b"tests", b"nests").replace(b"a@b", b"a@c")
     loose.chmod(0o644)
     loose.write_bytes(zlib.compress(kind + b" %d\0" % len(data) + data))
-    write(work, {"tests/test_m.py": "changed\n"})
+    write_files(work, {"tests/test_m.py": "changed\n"})
     with pytest.raises(CannotVerifyError, match="does not match its hash|is damaged"):
         against(work)
 
@@ -181,16 +175,16 @@ def test_odd_names_and_bytes(work):
 
 
 def test_sha256_repositories(tmp_path):
-    write(tmp_path / "p", FILES)
+    write_files(tmp_path / "p", FILES)
     run(tmp_path / "p", "init", "-q", "--object-format=sha256")
     commit(tmp_path / "p")
     assert against(tmp_path / "p").files == {}
 
 
 def test_a_workspace_below_the_top(work):
-    write(work, {"sub/tests/test_s.py": "a\n", "sub/s.py": "b\n"})
+    write_files(work, {"sub/tests/test_s.py": "a\n", "sub/s.py": "b\n"})
     commit(work)
-    write(work, {"sub/tests/test_s.py": "changed\n"})
+    write_files(work, {"sub/tests/test_s.py": "changed\n"})
     found = against(work / "sub")
     assert found.paths == {"tests/test_s.py", "s.py"}
     assert found.files == {"tests/test_s.py": b"a\n"}
@@ -198,7 +192,7 @@ def test_a_workspace_below_the_top(work):
 
 def test_a_linked_worktree(work, tmp_path):
     run(work, "worktree", "add", "-q", str(tmp_path / "linked"))
-    write(tmp_path / "linked", {"tests/test_m.py": "changed\n"})
+    write_files(tmp_path / "linked", {"tests/test_m.py": "changed\n"})
     assert against(tmp_path / "linked").changed == ("tests/test_m.py",)
     assert against(work).changed == ()
 
@@ -211,7 +205,7 @@ def test_line_ends_of_a_checkout_are_no_change(work):
 def test_lfs_files_are_compared_by_their_hash(work):
     data = b"\x89big"
     pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{hashlib.sha256(data).hexdigest()}\nsize 4\n"
-    write(work, {"tests/big.bin": pointer})
+    write_files(work, {"tests/big.bin": pointer})
     commit(work)
     (work / "tests/big.bin").write_bytes(data)
     assert against(work).files == {}
@@ -222,17 +216,17 @@ def test_lfs_files_are_compared_by_their_hash(work):
 
 def test_submodules(work, tmp_path):
     other = tmp_path / "other"
-    write(other, {"tests/test_z.py": "z\n"})
+    write_files(other, {"tests/test_z.py": "z\n"})
     run(other, "init", "-q")
     commit(other)
     run(work, "submodule", "add", "-q", str(other), "sub")
     commit(work)
-    write(work, {"sub/tests/test_z.py": "changed\n"})
+    write_files(work, {"sub/tests/test_z.py": "changed\n"})
     assert against(work).files == {"sub/tests/test_z.py": b"z\n"}
     clone = tmp_path / "clone"
     run(tmp_path, "clone", "-q", str(work), str(clone))
     assert any("sub" in note for note in against(clone).notes)
-    write(clone, {"sub/tests/test_z.py": "planted\n"})
+    write_files(clone, {"sub/tests/test_z.py": "planted\n"})
     with pytest.raises(CannotVerifyError, match="submodule sub"):
         against(clone)
 
@@ -265,7 +259,7 @@ def test_unknown_revisions(work, revision):
 
 def test_a_shallow_clone_says_how_to_deepen_it(work, tmp_path):
     first = run(work, "rev-parse", "HEAD").strip()
-    write(work, {"m.py": "A = 3\n"})
+    write_files(work, {"m.py": "A = 3\n"})
     commit(work)
     run(tmp_path, "clone", "-q", "--depth", "1", f"file://{work}", "shallow")
     repository = Repository.find(tmp_path / "shallow")
@@ -279,7 +273,7 @@ def test_a_shallow_clone_says_how_to_deepen_it(work, tmp_path):
 
 
 def test_what_is_trusted_comes_from_the_revision_and_the_rest_from_the_working_tree(work):
-    write(
+    write_files(
         work,
         {
             "m.py": "A = 2\n",
@@ -311,26 +305,26 @@ def test_what_is_trusted_comes_from_the_revision_and_the_rest_from_the_working_t
 
 
 def test_the_revision_says_what_a_test_file_is(work):
-    write(work, {"pytest.ini": "[pytest]\npython_files = check_*.py\n", "check_m.py": "1\n"})
+    write_files(work, {"pytest.ini": "[pytest]\npython_files = check_*.py\n", "check_m.py": "1\n"})
     commit(work)
-    write(work, {"pytest.ini": "[pytest]\npython_files = other_*.py\n", "check_m.py": "2\n", "other_m.py": "3\n"})
+    write_files(work, {"pytest.ini": "[pytest]\npython_files = other_*.py\n", "check_m.py": "2\n", "other_m.py": "3\n"})
     found = against(work)
     assert found.files["check_m.py"] == b"1\n"
     assert found.new_code == ("other_m.py",)
 
 
 def test_kept_files_stay(work):
-    write(work, {"pkg/_version.py": "", "tests/data/generated.json": ""})
+    write_files(work, {"pkg/_version.py": "", "tests/data/generated.json": ""})
     found = against(work, keep=("pkg/_version.py", "tests/data/*"))
     assert found.new_code == found.removed_paths == ()
     assert found.kept == ("pkg/_version.py", "tests/data/generated.json")
 
 
 def test_hidden_files_are_left_alone(work):
-    write(work, {".env": "A=1\n"})
+    write_files(work, {".env": "A=1\n"})
     run(work, "add", "-f", ".env")
     commit(work)
-    write(work, {".env": "A=2\n", "tests/.env.local": ""})
+    write_files(work, {".env": "A=2\n", "tests/.env.local": ""})
     found = against(work, masked=(".env*",))
     assert found.old_code == {}
     assert found.removed_paths == ()
@@ -338,7 +332,7 @@ def test_hidden_files_are_left_alone(work):
 
 @pytest.mark.parametrize("name", ["conftest.py", "tests/test_m.py", "tests"])
 def test_links_in_place_of_trusted_files_are_refused(work, name):
-    write(work, {"elsewhere/test_m.py": FILES["tests/test_m.py"]})
+    write_files(work, {"elsewhere/test_m.py": FILES["tests/test_m.py"]})
     path = work / name
     if path.is_dir():
         shutil.rmtree(path)
@@ -351,10 +345,10 @@ def test_links_in_place_of_trusted_files_are_refused(work, name):
 
 
 def test_what_a_trusted_link_names_is_trusted_too(work):
-    write(work, {"shared/cases.py": "1\n"})
+    write_files(work, {"shared/cases.py": "1\n"})
     (work / "tests/cases.py").symlink_to("../shared/cases.py")
     commit(work)
-    write(work, {"shared/cases.py": "2\n"})
+    write_files(work, {"shared/cases.py": "2\n"})
     assert against(work).files == {"shared/cases.py": b"1\n"}
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from greenloop.core.errors import CannotVerifyError
 from greenloop.project.revisions.git import Repository
 from greenloop.project.revisions.staged import compare_staged, is_anything_staged
+from project_files import write_files
 
 FILES = {
     "m.py": "A = 1\n",
@@ -27,18 +27,11 @@ def run(root: Path, *words: str) -> None:
     subprocess.run(["git", *identity, *words], cwd=root, check=True, capture_output=True)
 
 
-def write(root: Path, files: Mapping[str, str]) -> None:
-    for name, text in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-
-
 @pytest.fixture
 def work(tmp_path, monkeypatch) -> Path:
     monkeypatch.delenv("GIT_INDEX_FILE", raising=False)
     root = tmp_path / "a project"
-    write(root, FILES)
+    write_files(root, FILES)
     run(root, "init", "-q")
     run(root, "add", "-A")
     run(root, "commit", "-qm", "x")
@@ -56,7 +49,7 @@ def anything(root: Path) -> bool:
 
 
 def test_nothing_is_staged(work):
-    write(work, {"m.py": "A = 2\n", "new.py": "C = 1\n"})
+    write_files(work, {"m.py": "A = 2\n", "new.py": "C = 1\n"})
     assert not anything(work)
     found = staged(work)
     assert not found.code_changed
@@ -65,9 +58,11 @@ def test_nothing_is_staged(work):
 
 
 def test_the_index_counts_and_the_working_tree_does_not(work):
-    write(work, {"m.py": "A = 2\n", "new.py": "C = 1\n"})
+    write_files(work, {"m.py": "A = 2\n", "new.py": "C = 1\n"})
     run(work, "add", "-A")
-    write(work, {"m.py": "A = 3\n", "n.py": "B = 2\n", "new.py": "C = 2\n", "extra.py": "D = 1\n", "note.txt": "x"})
+    write_files(
+        work, {"m.py": "A = 3\n", "n.py": "B = 2\n", "new.py": "C = 2\n", "extra.py": "D = 1\n", "note.txt": "x"}
+    )
     assert anything(work)
     found = staged(work)
     assert found.files == {"m.py": b"A = 2\n", "n.py": b"B = 1\n", "new.py": b"C = 1\n"}
@@ -78,9 +73,9 @@ def test_the_index_counts_and_the_working_tree_does_not(work):
 
 
 def test_tests_come_from_the_commit_whatever_is_staged(work):
-    write(work, {"tests/test_m.py": "pass\n", "tests/test_n.py": "staged\n", "conftest.py": "staged\n"})
+    write_files(work, {"tests/test_m.py": "pass\n", "tests/test_n.py": "staged\n", "conftest.py": "staged\n"})
     run(work, "add", "-A")
-    write(work, {"tests/test_n.py": "on the disk\n", "tests/test_o.py": "not staged\n"})
+    write_files(work, {"tests/test_n.py": "on the disk\n", "tests/test_o.py": "not staged\n"})
     found = staged(work)
     assert found.files == {"tests/test_m.py": FILES["tests/test_m.py"].encode()}
     assert (found.changed, set(found.added)) == (("tests/test_m.py",), {"tests/test_n.py", "conftest.py"})
@@ -107,7 +102,7 @@ def test_what_the_disk_lacks_comes_from_the_index(work):
 def test_a_commit_of_one_file_has_an_index_of_its_own(work, monkeypatch):
     other = work / ".git/other index"
     monkeypatch.setenv("GIT_INDEX_FILE", str(other))
-    write(work, {"m.py": "A = 2\n"})
+    write_files(work, {"m.py": "A = 2\n"})
     run(work, "read-tree", "HEAD")
     run(work, "add", "m.py")
     assert staged(work).old_code == {"m.py": b"A = 1\n"}
@@ -119,30 +114,30 @@ def test_a_commit_of_one_file_has_an_index_of_its_own(work, monkeypatch):
 
 
 def test_a_workspace_in_a_folder_of_the_repository_sees_its_own_files(work):
-    write(work, {"sub/p.py": "P = 1\n", "m.py": "A = 2\n"})
+    write_files(work, {"sub/p.py": "P = 1\n", "m.py": "A = 2\n"})
     run(work, "add", "-A")
     run(work, "commit", "-qm", "y")
-    write(work, {"sub/p.py": "P = 2\n", "m.py": "A = 3\n"})
+    write_files(work, {"sub/p.py": "P = 2\n", "m.py": "A = 3\n"})
     run(work, "add", "-A")
     assert staged(work / "sub").old_code == {"p.py": b"P = 1\n"}
 
 
 def test_an_edit_of_the_index_or_of_the_disk_changes_the_state(work):
-    write(work, {"m.py": "A = 2\n"})
+    write_files(work, {"m.py": "A = 2\n"})
     run(work, "add", "-A")
     first = staged(work).state
     assert staged(work).state == first
-    write(work, {"n.py": "B = 2\n"})
+    write_files(work, {"n.py": "B = 2\n"})
     second = staged(work).state
     run(work, "add", "-A")
     assert len({first, second, staged(work).state}) == 3
 
 
 def test_conflicts_end_it(work):
-    write(work, {"m.py": "A = 2\n"})
+    write_files(work, {"m.py": "A = 2\n"})
     run(work, "commit", "-qam", "y")
     run(work, "checkout", "-qb", "other", "HEAD~1")
-    write(work, {"m.py": "A = 3\n"})
+    write_files(work, {"m.py": "A = 3\n"})
     run(work, "commit", "-qam", "z")
     with pytest.raises(subprocess.CalledProcessError):
         run(work, "merge", "-")
@@ -162,7 +157,7 @@ def test_nothing_of_the_repository_is_run_or_written(work, tmp_path):
     mark, script = tmp_path / "sprung", tmp_path / "trap.sh"
     script.write_text(f"#!/bin/sh\ntouch '{mark}'\ncat\n")
     script.chmod(0o755)
-    write(work, {"m.py": "A = 2\n"})
+    write_files(work, {"m.py": "A = 2\n"})
     run(work, "add", "-A")
     (work / ".git/info").mkdir(exist_ok=True)
     (work / ".git/info/attributes").write_text("* filter=evil\n")

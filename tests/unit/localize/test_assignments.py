@@ -10,6 +10,7 @@ from greenloop.core.records.spec import Region
 from greenloop.localize import assignments
 from greenloop.localize.evidence import CoverageEvidence, Reached
 from greenloop_sandbox import Failure, Frame
+from project_files import write_files
 
 SHOP = """\
 import re
@@ -71,8 +72,7 @@ def evidence(*suspects: Region, failing: Failure | None = None) -> CoverageEvide
 
 @pytest.fixture
 def root(tmp_path):
-    for path, text in TEXTS.items():
-        (tmp_path / path).write_text(text)
+    write_files(tmp_path, TEXTS)
     return tmp_path
 
 
@@ -119,8 +119,7 @@ def test_a_class_attribute_that_is_read_by_its_name_is_suspicious_in_the_classes
         "class Markdown(Lexer):\n    rules = (2,)\n",
         "test_tex.py": "from tex import Tex\n\n\ndef test_rules():\n    assert Tex().run() == [(2,)]\n",
     }
-    for path, text in texts.items():
-        (tmp_path / path).write_text(text)
+    write_files(tmp_path, texts)
     run = Region(path="lexer.py", qualname="Lexer.run", start=5, end=6)
     frames = (Frame(path="test_tex.py", line=5, function="test_rules"),)
     failure = Failure(type="AssertionError", message="", frames=frames)

@@ -6,6 +6,7 @@ import pytest
 
 from greenloop.project import sources
 from greenloop.project.missing_imports import find_imports
+from project_files import write_files
 
 TEXT = "from .errors import Missing\nfrom pkg.words import join\n\n\ndef f(x):\n    raise {name}(x)\n"
 
@@ -62,9 +63,7 @@ def test_none_where_two_modules_define_a_name_or_only_a_test_does(package):
 
 
 def test_the_name_is_that_of_the_packages_own_folder(tmp_path):
-    for path, text in {"server/pkg/__init__.py": "", "server/pkg/errors.py": "class Closed: ...\n"}.items():
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text(text)
+    write_files(tmp_path, {"server/pkg/__init__.py": "", "server/pkg/errors.py": "class Closed: ...\n"})
     statements = find_imports(
         "raise Closed()\n", "server/pkg/m.py", ["Closed"], tmp_path, lambda path: sources.read_text(tmp_path, path)
     )

@@ -12,6 +12,7 @@ from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.plugins.written_tests.persist_tests import Addition, build_addition
+from project_files import write_files
 
 RLE = "def rle(s):\n    out = []\n    for c in s:\n        if out and out[-1][0] == c:\n            out[-1] = (c, out[-1][1] + 1)\n        else:\n            out.append((c, 1))\n    return out\n"
 LINES = (
@@ -28,9 +29,7 @@ class Project:
         self.root = root
 
     def __call__(self, files: dict[str, str], path: str = "codec.py", module: str = "codec", text: str = RLE) -> None:
-        for name, content in {path: text, **files}.items():
-            (self.root / name).parent.mkdir(parents=True, exist_ok=True)
-            (self.root / name).write_bytes(content.encode())
+        write_files(self.root, {path: text, **files})
         self.region, self.module, self.text = Region(path=path, qualname="rle", start=1, end=8), module, text
 
     def of(self, path: str) -> str | None:

@@ -6,6 +6,7 @@ import pytest
 
 from greenloop.plugins.repairs.import_corrections import find_corrections
 from greenloop.project import sources
+from project_files import write_files
 
 USE = "\n\ndef f(x):\n    return {}(x)\n"
 
@@ -156,9 +157,7 @@ def site(tmp_path):
         "paint/__init__.py": "class Colour: ...\n",
         "shapes-2.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: shapes\nVersion: 2.0\nRequires-Dist: paint>=1\n",
     }
-    for path, text in files.items():
-        (site / path).parent.mkdir(parents=True, exist_ok=True)
-        (site / path).write_text(text)
+    write_files(site, files)
     return site
 
 

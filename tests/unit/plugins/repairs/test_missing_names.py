@@ -10,14 +10,7 @@ from greenloop.localize import regions
 from greenloop.plugins.repairs import missing_names, stubs
 from greenloop.project import sources
 from greenloop_sandbox import Failure, Frame
-
-
-def lay(root, files):
-    for path, text in files.items():
-        file = root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(text.encode())
-    return root
+from project_files import write_files
 
 
 def failure(message, *frames, kind="ImportError"):
@@ -47,7 +40,9 @@ STUB = 'def {0}(*args, **kwargs):\n    raise NotImplementedError("{0}")\n'
 
 
 def test_a_function_of_a_module_that_exists(tmp_path):
-    lay(tmp_path, {"m.py": "import os\n\n\ndef a():\n    pass\n", "test_m.py": "from m import a, slugify, render\n"})
+    write_files(
+        tmp_path, {"m.py": "import os\n\n\ndef a():\n    pass\n", "test_m.py": "from m import a, slugify, render\n"}
+    )
     found = ask(tmp_path, "cannot import name 'slugify' from 'm' (/w/m.py)")
     path, text, names = stubbed(tmp_path, found)
     assert (path, names) == ("m.py", ["slugify", "render"])
@@ -70,7 +65,7 @@ def test_a_function_of_a_module_that_exists(tmp_path):
     ],
 )
 def test_where_a_stub_goes(tmp_path, module, expected):
-    lay(tmp_path, {"m.py": module, "test_m.py": "from m import f\n"})
+    write_files(tmp_path, {"m.py": module, "test_m.py": "from m import f\n"})
     assert stubbed(tmp_path, ask(tmp_path, "cannot import name 'f' from 'm' (/w/m.py)"))[1] == expected
 
 
@@ -93,7 +88,7 @@ def test_where_a_stub_goes(tmp_path, module, expected):
     ],
 )
 def test_the_use_in_the_test_decides_the_kind(tmp_path, test, name, stub):
-    lay(tmp_path, {"m.py": "", "test_m.py": test})
+    write_files(tmp_path, {"m.py": "", "test_m.py": test})
     text = stubbed(tmp_path, ask(tmp_path, f"cannot import name '{name}' from 'm' (/w/m.py)"))[1]
     assert stub in text
 
@@ -117,13 +112,15 @@ def test_the_use_in_the_test_decides_the_kind(tmp_path, test, name, stub):
     ],
 )
 def test_a_module_that_does_not_exist(tmp_path, files, test, module, path, names):
-    lay(tmp_path, {**files, "test_m.py": test})
+    write_files(tmp_path, {**files, "test_m.py": test})
     found = ask(tmp_path, f"No module named '{module}'", kind="ModuleNotFoundError")
     assert stubbed(tmp_path, found)[0::2] == (path, names)
 
 
 def test_a_module_of_a_package_imported_from_it(tmp_path):
-    lay(tmp_path, {"pkg/__init__.py": "", "test_m.py": "from pkg import text\ndef test_a():\n    assert text.f()\n"})
+    write_files(
+        tmp_path, {"pkg/__init__.py": "", "test_m.py": "from pkg import text\ndef test_a():\n    assert text.f()\n"}
+    )
     found = ask(tmp_path, "cannot import name 'text' from 'pkg' (/w/pkg/__init__.py)")
     assert stubbed(tmp_path, found)[0::2] == ("pkg/text.py", ["f"])
 
@@ -153,7 +150,7 @@ def test_a_module_of_a_package_imported_from_it(tmp_path):
     ],
 )
 def test_what_is_not_missing_from_the_workspace(tmp_path, files, message, frames):
-    lay(tmp_path, {"test_m.py": "import slugs\nslugs.f()\n", **files})
+    write_files(tmp_path, {"test_m.py": "import slugs\nslugs.f()\n", **files})
     assert ask(tmp_path, message, "test_m.py", *frames) is None
 
 
@@ -186,7 +183,9 @@ CLASS = "class Foo:\n    def a(self):\n        return self.kept\n\n    # the end
     ],
 )
 def test_a_member_of_a_class(tmp_path, message, test, block):
-    lay(tmp_path, {"pkg/m.py": CLASS, "test_m.py": f"from pkg.m import Foo\n\nasync def test_a():\n    {test}\n"})
+    write_files(
+        tmp_path, {"pkg/m.py": CLASS, "test_m.py": f"from pkg.m import Foo\n\nasync def test_a():\n    {test}\n"}
+    )
     path, text, names = stubbed(tmp_path, ask(tmp_path, message, kind="AttributeError"))
     assert (path, names) == ("pkg/m.py", ["Foo.bar"])
     assert text == CLASS.replace("return self.kept\n", "return self.kept\n" + block)
@@ -194,12 +193,12 @@ def test_a_member_of_a_class(tmp_path, message, test, block):
 
 def test_a_base_that_sets_it_too_late_is_a_bug(tmp_path):
     source = "class Base:\n    def __init__(self):\n        self.bar = 1\n\nclass Foo(Base):\n    def __init__(self):\n        pass\n"
-    lay(tmp_path, {"m.py": source, "test_m.py": "from m import Foo\nFoo().bar\n"})
+    write_files(tmp_path, {"m.py": source, "test_m.py": "from m import Foo\nFoo().bar\n"})
     assert ask(tmp_path, "'Foo' object has no attribute 'bar'", "test_m.py", kind="AttributeError") is None
 
 
 def test_a_member_of_an_enumeration_is_no_method(tmp_path):
-    lay(tmp_path, {"m.py": "class Foo(IntEnum):\n    A = 1\n", "test_m.py": "from m import Foo\nFoo.bar\n"})
+    write_files(tmp_path, {"m.py": "class Foo(IntEnum):\n    A = 1\n", "test_m.py": "from m import Foo\nFoo.bar\n"})
     assert ask(tmp_path, "type object 'Foo' has no attribute 'bar'", "test_m.py", kind="AttributeError") is None
 
 
@@ -217,7 +216,7 @@ def test_a_member_of_an_enumeration_is_no_method(tmp_path):
 )
 def test_a_special_or_abstract_method(tmp_path, message, test, wanted):
     source = "class Base(ABC):\n    @abstractmethod\n    def b(self): ...\n\nclass Foo(Base):\n    x = 1\n"
-    lay(tmp_path, {"m.py": source, "test_m.py": f"from m import Foo\n{test}\n"})
+    write_files(tmp_path, {"m.py": source, "test_m.py": f"from m import Foo\n{test}\n"})
     path, text, _names = stubbed(tmp_path, ask(tmp_path, message, "test_m.py", kind="TypeError"))
     assert (path, text.startswith(source), wanted in text) == ("m.py", True, True)
 
@@ -235,18 +234,20 @@ def test_a_special_or_abstract_method(tmp_path, message, test, wanted):
 )
 def test_attribute_errors_that_are_bugs(tmp_path, message, frames):
     source = "known = 1\nclass Foo:\n    def a(self):\n        self.kept = 1\n"
-    lay(tmp_path, {"m.py": source, "test_m.py": "from m import Foo\nFoo().bar()\n"})
+    write_files(tmp_path, {"m.py": source, "test_m.py": "from m import Foo\nFoo().bar()\n"})
     assert ask(tmp_path, message, "test_m.py", *frames, kind="AttributeError") is None
 
 
 def test_an_attribute_of_a_module(tmp_path):
-    lay(tmp_path, {"m.py": "x = 1\n", "test_m.py": "import m\ndef test_a():\n    assert m.f() == m.g() == m.x\n"})
+    write_files(
+        tmp_path, {"m.py": "x = 1\n", "test_m.py": "import m\ndef test_a():\n    assert m.f() == m.g() == m.x\n"}
+    )
     found = ask(tmp_path, "module 'm' has no attribute 'f'", kind="AttributeError")
     assert stubbed(tmp_path, found)[2] == ["f", "g"]
 
 
 def test_the_message_may_be_in_the_rendering_only(tmp_path):
-    lay(tmp_path, {"m.py": "", "test_m.py": "from m import f\n"})
+    write_files(tmp_path, {"m.py": "", "test_m.py": "from m import f\n"})
     text = "test_m.py:1: in <module>\n    from m import f\nE   ImportError: cannot import name 'f' from 'm' (/w/m.py)\n"
     shown = Failure(type="CollectError", message="", text=text)
     found = missing_names.find_missing([shown], lambda path: sources.read_text(tmp_path, path), tmp_path, "test_m.py")
@@ -255,7 +256,7 @@ def test_the_message_may_be_in_the_rendering_only(tmp_path):
 
 
 def test_a_second_miss_builds_on_the_first_stub(tmp_path):
-    lay(tmp_path, {"test_m.py": "from m import f\nfrom m import g\nimport m\ndef test_a():\n    m.h()\n"})
+    write_files(tmp_path, {"test_m.py": "from m import f\nfrom m import g\nimport m\ndef test_a():\n    m.h()\n"})
     laid = {}
 
     def text_of(path):
@@ -280,7 +281,7 @@ SETTER = '\n    @n.setter\n    def n(self, value):\n        raise NotImplemented
 
 
 def test_a_setter_of_a_property_that_has_none(tmp_path):
-    lay(tmp_path, {"m.py": PROPERTY, "test_m.py": "from m import A\ndef test_a():\n    A().n = 1\n"})
+    write_files(tmp_path, {"m.py": PROPERTY, "test_m.py": "from m import A\ndef test_a():\n    A().n = 1\n"})
     found = ask(tmp_path, "property 'n' of 'A' object has no setter", kind="AttributeError")
     assert stubbed(tmp_path, found) == ("m.py", PROPERTY + SETTER, ["A.n"])
     (setter,) = stubs.add_stubs(found, {"m.py": PROPERTY}.get)[1]
@@ -292,12 +293,14 @@ def test_a_setter_of_a_property_that_has_none(tmp_path):
 
 
 def test_a_property_that_no_class_of_the_workspace_has_gets_no_setter(tmp_path):
-    lay(tmp_path, {"m.py": "class A(Base):\n    pass\n", "test_m.py": "from m import A\n"})
+    write_files(tmp_path, {"m.py": "class A(Base):\n    pass\n", "test_m.py": "from m import A\n"})
     assert ask(tmp_path, "property 'n' of 'A' object has no setter", kind="AttributeError") is None
 
 
 def test_a_misspelled_import_of_the_code_under_test_asks_for_no_new_module(tmp_path):
-    lay(tmp_path, {"pkg/__init__.py": "", "pkg/utils.py": "def low(): ...\n", "pkg/m.py": "from pkg.util import low\n"})
+    write_files(
+        tmp_path, {"pkg/__init__.py": "", "pkg/utils.py": "def low(): ...\n", "pkg/m.py": "from pkg.util import low\n"}
+    )
     assert ask(tmp_path, "No module named 'pkg.util'", "test_m.py", "pkg/m.py") is None
     (tmp_path / "pkg" / "m.py").write_text("from pkg.other import new\n")
     assert ask(tmp_path, "No module named 'pkg.other'", "test_m.py", "pkg/m.py").path == "pkg/other.py"
@@ -319,7 +322,7 @@ RECORD = "@dataclass\nclass Foo:\n    x: int\n"
     ],
 )  # fmt: skip
 def test_what_the_definition_of_a_record_decides_is_no_method(tmp_path, source, message, test, stub):
-    lay(tmp_path, {"m.py": source, "test_m.py": f"from m import Foo\n{test}\n"})
+    write_files(tmp_path, {"m.py": source, "test_m.py": f"from m import Foo\n{test}\n"})
     kind = "AttributeError" if "attribute" in message else "TypeError"
     assert (ask(tmp_path, message, "test_m.py", kind=kind) is not None) is stub
 
@@ -327,5 +330,5 @@ def test_what_the_definition_of_a_record_decides_is_no_method(tmp_path, source, 
 def test_a_module_that_exists_elsewhere_is_not_written_a_second_time(tmp_path):
     test = "packages/api/tests/test_cards.py"
     files = {"packages/api/src/api/cards.py": "def last4(n):\n    return n\n", test: "from api.cards import last4\n"}
-    lay(tmp_path, files)
+    write_files(tmp_path, files)
     assert ask(tmp_path, "No module named 'api'", test, kind="ModuleNotFoundError") is None

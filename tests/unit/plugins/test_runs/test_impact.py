@@ -4,6 +4,7 @@ import pytest
 
 from greenloop.plugins.test_runs.impact import Coverage, affected_tests, group_by_file, outline_hash, outline_hashes
 from greenloop_sandbox.report.traces import ReachedFunction
+from project_files import write_files
 
 
 def hit(path, name, depth=1):
@@ -22,9 +23,7 @@ def project(tmp_path):
         "tests/deep/test_deep.py": "",
         "data.json": "{}",
     }
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
+    write_files(tmp_path, files)
     return tmp_path
 
 

@@ -12,6 +12,7 @@ import pytest
 from greenloop.plugins.embedded import hardware
 from greenloop.project.environment import cgroups
 from greenloop.project.environment.cgroups import CgroupLimits
+from project_files import write_files
 
 MIB = 1 << 20
 NO_LIMIT = "9223372036854771712\n"
@@ -99,10 +100,7 @@ TREES = {
 @pytest.mark.parametrize("name", TREES)
 def test_the_tightest_limit_on_the_way_holds(tmp_path, name):
     files, expected = TREES[name]
-    for path, text in files.items():
-        file = tmp_path / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
+    write_files(tmp_path, files)
     assert cgroups.read_limits(tmp_path) == expected
 
 
@@ -133,10 +131,7 @@ def test_the_tightest_limit_on_the_way_holds(tmp_path, name):
     ],
 )
 def test_a_share_of_the_processors_counts_as_so_many(tmp_path, files, expected):
-    for path, text in files.items():
-        file = tmp_path / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
+    write_files(tmp_path, files)
     assert cgroups.processor_count(tmp_path, processors=8) == expected
 
 

@@ -11,6 +11,7 @@ import pytest
 from greenloop.core.errors import CannotVerifyError
 from greenloop.project.environment.interpreters import describe_disagreement, describe_environment, has_other_module
 from greenloop_sandbox import Environment
+from project_files import write_files
 from virtual_environments import VERSION, find_environment, make_venv
 
 INSTALLED = {"numpy/__init__.py": "1", "six.py": "2", "yaml.cpython-311-x86_64-linux-gnu.so": "", "data/x.txt": ""}
@@ -210,9 +211,7 @@ def test_an_old_python_is_refused(tmp_path):
 )
 def test_a_module_of_the_environment(tmp_path, name, data, other):
     site = tmp_path / "lib/python3.11/site-packages"
-    for path, text in INSTALLED.items():
-        (site / path).parent.mkdir(parents=True, exist_ok=True)
-        (site / path).write_text(text)
+    write_files(site, INSTALLED)
     environment = Environment(
         executable=tmp_path / "bin/python",
         prefix=tmp_path,
