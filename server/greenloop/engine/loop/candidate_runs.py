@@ -41,7 +41,7 @@ class CandidateRuns:
 
     `tested` are attempts of the round in progress that have their verdict; they remain if the time ends it.
     `waiting` are numbers of ranked attempts that run, in this order, only if none before is accepted. `wider` has, by
-    the number of its attempt, the candidate with all that an answer changes.
+    the number of its attempt, the candidate with all that an answer changes, of those that the gate lets run.
     """
 
     state: RunState
@@ -50,17 +50,19 @@ class CandidateRuns:
     waiting: list[int] = field(default_factory=list)
     wider: dict[int, Candidate] = field(default_factory=dict)
 
-    async def run(self, proposed: Sequence[Attempt]) -> None:
+    async def run(self, proposed: Sequence[Proposal]) -> None:
         """Tests every candidate that passed the gate; ranked ones only up to the first that passes."""
-        candidates = [attempt for attempt in proposed if is_waiting(attempt)]
+        attempts = [each.attempt for each in proposed]
+        self.wider = {each.attempt.number: each.wider for each in proposed if each.wider}
+        candidates = [attempt for attempt in attempts if is_waiting(attempt)]
         ranked = await self.parts.rank(self.state.problem, self.state.attempts, candidates)
         if ranked:
             changed = {attempt.number: attempt for attempt in ranked}
-            self.tested = [changed.get(attempt.number, attempt) for attempt in proposed]
+            self.tested = [changed.get(attempt.number, attempt) for attempt in attempts]
             self.waiting = [attempt.number for attempt in ranked]
             await self.run_waiting(self.tested)
             return
-        for attempt in proposed:
+        for attempt in attempts:
             self.tested.append(await self._test(attempt) if is_waiting(attempt) else attempt)
 
     async def run_waiting(self, attempts: list[Attempt]) -> None:
@@ -83,15 +85,10 @@ class CandidateRuns:
         return await without_needless(self.state.problem, attempt, self.parts.glance, verify)
 
     async def _test_widely(self, attempt: Attempt) -> Attempt:
-        """Returns the attempt with all that its answer changes, where that may run and more tests pass with it."""
-        problem, wider = self.state.problem, self.wider.pop(attempt.number, None)
-        if wider is None or attempt.draft is None:
+        """Returns the attempt with all that its answer changes, where more tests pass with it."""
+        if (wider := self.wider.get(attempt.number)) is None:
             return attempt
-        wider = add_missing_imports(problem, wider)
-        files = compose(problem, wider)
-        is_same = is_same_code(problem, wider, attempt.candidate)
-        if is_same or check(problem.focused(attempt.draft.regions), wider, files):
-            return attempt
+        files = compose(self.state.problem, wider)
         if (await self.parts.glance(files)).passed <= attempt.verdict.passed:
             return attempt
         verdict = await self.parts.verify(files)
@@ -215,6 +212,17 @@ def check_candidate(
         )
     )
     return with_finding(attempt, finding) if finding else attempt
+
+
+def check_wider(problem: Problem, attempt: Attempt, wider: Candidate | None) -> Candidate | None:
+    """Returns the candidate with all that an answer changes, where it differs from the attempt's and may run."""
+    if wider is None or attempt.draft is None or not is_waiting(attempt):
+        return None
+    wider = add_missing_imports(problem, wider)
+    if is_same_code(problem, wider, attempt.candidate):
+        return None
+    refused = check(problem.focused(attempt.draft.regions), wider, compose(problem, wider))
+    return None if refused else wider
 
 
 def with_finding(attempt: Attempt, finding: Finding) -> Attempt:

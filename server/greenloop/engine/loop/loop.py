@@ -17,7 +17,7 @@ from greenloop.core.deadline import gather_or_cancel
 from greenloop.core.election import CHEAP, WITHOUT_MODEL, best_attempt, count_asked
 from greenloop.core.errors import GreenloopError, ModelError
 from greenloop.core.events import Event, Started, Tested
-from greenloop.core.records.attempt import Attempt, Draft
+from greenloop.core.records.attempt import Draft
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
@@ -181,8 +181,8 @@ class _Loop:
             self.limit.reschedule(searching)
         return verdict
 
-    async def _propose(self, drafts: Sequence[Draft]) -> list[Attempt]:
-        """Turns the drafts into untested attempts, each with a candidate or a finding.
+    async def _propose(self, drafts: Sequence[Draft]) -> list[Proposal]:
+        """Turns the drafts into untested attempts, each with candidates or a finding.
 
         A draft that the model does not answer is no attempt. Raises `ModelError` where none is answered.
         """
@@ -202,9 +202,9 @@ class _Loop:
         errors = [error for error in requested if isinstance(error, ModelError)]
         if errors and not answered:
             raise errors[0]
-        result: list[Attempt] = []
+        result: list[Proposal] = []
         for number, draft in numbered:
-            before = [*self.state.attempts, *result]
+            before = [*self.state.attempts, *(each.attempt for each in result)]
             if draft.move in WITHOUT_MODEL:
                 attempt = await attempt_without_model(
                     self.state.problem,
@@ -215,13 +215,13 @@ class _Loop:
                     is_enough=self.parts.has_answer,
                     most_passing=1 if self.parts.has_question() else MOST_PASSING,
                 )
-                result.append(attempt)
+                result.append(Proposal(attempt=attempt))
             elif number in answered:  # renumbered: a draft without an answer leaves no gap
                 attempt = replace(answered[number].attempt, number=len(before))
-                if (wider := answered[number].wider) is not None:
-                    self.runs.wider[attempt.number] = wider
                 problem = candidate_runs.problem_of(self.state.problem, attempt)
-                result.append(candidate_runs.check_candidate(problem, attempt, before, self.emit))
+                attempt = candidate_runs.check_candidate(problem, attempt, before, self.emit)
+                wider = candidate_runs.check_wider(self.state.problem, attempt, answered[number].wider)
+                result.append(Proposal(attempt=attempt, wider=wider))
         return result
 
 

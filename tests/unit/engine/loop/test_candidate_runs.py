@@ -15,7 +15,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates.answers.parse_answer import read_all
-from greenloop.engine.loop.candidate_runs import CandidateRuns, Proposal
+from greenloop.engine.loop.candidate_runs import CandidateRuns, Proposal, check_wider
 from greenloop_sandbox import CaseResult
 
 CASES = tuple(Case(id=f"test_m.py::{name}", path="test_m.py", line=1) for name in "abc")
@@ -51,7 +51,7 @@ def attempted(code: str) -> Proposal:
     draft = Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)
     candidate, *wider = read_all(f"```python\n{code}```", PROBLEM)
     attempt = Attempt(number=1, parent=0, draft=draft, candidate=candidate, verdict=Verdict(status=Status.REFUSED))
-    return Proposal(attempt=attempt, wider=next(iter(wider), None))
+    return Proposal(attempt=attempt, wider=check_wider(PROBLEM, attempt, next(iter(wider), None)))
 
 
 async def run_round(runs: Runs, proposal: Proposal) -> Attempt:
@@ -60,8 +60,8 @@ async def run_round(runs: Runs, proposal: Proposal) -> Attempt:
 
     state = SimpleNamespace(problem=PROBLEM, attempts=[Attempt(number=0, verdict=Verdict(status=Status.FAILED))])
     parts = SimpleNamespace(verify=runs.judge, glance=runs.judge, rank=in_order)
-    candidates = CandidateRuns(state=state, parts=parts, wider={1: proposal.wider} if proposal.wider else {})
-    await candidates.run([proposal.attempt])
+    candidates = CandidateRuns(state=state, parts=parts)
+    await candidates.run([proposal])
     (result,) = candidates.tested
     return result
 
