@@ -74,7 +74,17 @@ def _docker() -> Missing:
         asked = subprocess.run(["docker", "info"], capture_output=True, timeout=20, check=False)
     except subprocess.TimeoutExpired:
         return "the Docker engine does not answer", "systemctl restart docker (or run dockerd)"
-    return None if asked.returncode == 0 else ("no Docker engine answers", "systemctl start docker (or run dockerd)")
+    if asked.returncode != 0:
+        return "no Docker engine answers", "systemctl start docker (or run dockerd)"
+    return _image(f"{sys.version_info[0]}.{sys.version_info[1]}")
+
+
+def _image(version: str) -> Missing:
+    names = (f"python:{version}-slim", f"greenloop-base:{version}")
+    asked = [subprocess.run(["docker", "images", "-q", name], capture_output=True, check=False) for name in names]
+    if any(each.stdout.strip() for each in asked):
+        return None
+    return f"there is no image of Python {version}", f"docker pull {names[0]} (or scripts/base_image {version})"
 
 
 @cache
@@ -103,13 +113,7 @@ def _network() -> Missing:
 
 @cache
 def _python_313() -> Missing:
-    """An image of that Python, which `scripts/base_image` makes from a Debian release in minutes."""
-    if (missing := _docker()) is not None:
-        return missing
-    listed = subprocess.run(["docker", "images", "-q", "greenloop-base:3.13"], capture_output=True, check=False)
-    if listed.stdout.strip() or "SOAK" in os.environ:
-        return None
-    return "there is no image of Python 3.13", "scripts/base_image 3.13"
+    return _docker() or (None if "SOAK" in os.environ else _image("3.13"))
 
 
 def _kate() -> Missing:
