@@ -109,7 +109,7 @@ class ContainerSession(WarmSession):
         await self._stop_learning()
         connection, self._connection = self._connection, None
         if connection is not None:
-            self._start_in_background(in_thread(connection.close, pool=CLOSE_THREADS))
+            self._close_in_background(connection)
         await self._await_abandoned()
         await in_thread(self.end)
         if self._background:
@@ -129,9 +129,7 @@ class ContainerSession(WarmSession):
         connection, self._connection = self._connection, None
         if connection is None:
             return  # still being opened: the candidate has not started, and `should_stop` keeps it from starting
-        killing = in_thread(connection.kill, pool=CLOSE_THREADS)
-        await asyncio.wait([killing], timeout=KILL_SECONDS)
-        self._start_in_background(in_thread(connection.close, pool=CLOSE_THREADS))
+        await asyncio.wait([self._close_in_background(connection)], timeout=KILL_SECONDS)
 
     async def _await_abandoned(self) -> None:
         """Waits until the thread of a cancelled run has released this session."""
@@ -139,9 +137,11 @@ class ContainerSession(WarmSession):
         if work is not None:
             await asyncio.wait([work])
 
-    def _start_in_background(self, work: asyncio.Future[None]) -> None:
+    def _close_in_background(self, connection: ContainerConnection) -> asyncio.Future[None]:
+        work = in_thread(connection.close, pool=CLOSE_THREADS)
         self._background.add(work)
         work.add_done_callback(self._background.discard)
+        return work
 
     # -- blocking, in threads ---------------------------------------------------------------------------------------
 

@@ -146,17 +146,14 @@ class ContainerConnection:
             raise ContainerError(self._explain_loss(error)) from error
         self.paused = False
 
-    def kill(self) -> None:
-        """Kills every process in it and wakes a thread that waits for an answer. Never raises."""
+    def close(self) -> None:
+        """Kills and removes the container, and wakes a thread that waits for an answer. Never raises.
+
+        What is left on an unreachable engine is removed at the next opening.
+        """
         self.has_ended = True
-        with contextlib.suppress(*self.engine.errors):
-            self.container.kill()
         with contextlib.suppress(OSError):
             self.socket_.shutdown(socket.SHUT_RDWR)
-
-    def close(self) -> None:
-        """Removes the container. Never raises; what is left on an unreachable engine is removed at the next opening."""
-        self.has_ended = True
         with contextlib.suppress(*self.engine.errors):
             self.container.remove(force=True, v=True)
         with contextlib.suppress(OSError):

@@ -21,7 +21,7 @@ class Container:
     """What a box asks its container."""
 
     def __init__(self, state: dict | None) -> None:
-        self.state, self.attrs, self.killed = state, {}, []
+        self.state, self.attrs = state, {}
 
     def reload(self) -> None:
         if self.state is None:
@@ -29,9 +29,6 @@ class Container:
             error.response = SimpleNamespace(status_code=404)  # type: ignore[attr-defined]
             raise error
         self.attrs = {"State": self.state}
-
-    def kill(self, signal: str = "") -> None:
-        self.killed.append(signal)
 
     def remove(self, **_: object) -> None:
         pass
