@@ -100,9 +100,8 @@ class ResidentSession(WarmSession):
             return Execution(broken=f"The sandbox cannot be set up: {str(error).rstrip('.')}.")
         except (_supervisor.SupervisorError, OSError) as error:
             await self._stop_instance(seed)
-            problem = str(
-                error
-            )  # where a resident sandbox is impossible, all later runs use one-shot sandboxes instead
+            problem = str(error)
+            # Where a resident sandbox is impossible, all later runs use one-shot sandboxes instead.
             if problem.startswith("The run could not be isolated") or "could not be staged" in problem:
                 log.warning("%s Each run gets a sandbox of its own, which takes longer.", problem)
                 self._uses_one_shot = True
@@ -167,16 +166,13 @@ class ResidentSession(WarmSession):
             supervisor = await self._start_supervisor(seed, services)
             instance = SandboxInstance(supervisor=supervisor, stamp=stamp, services=services)
             self._instances[seed] = instance
-            try:
-                # The first scan takes long; each run's own reads only what has changed since.
-                await asyncio.gather(supervisor.wait_ready(), asyncio.to_thread(self._scanner.scan))
-                await services.connect()
-                await self._prepare_new(instance)
-            except BaseException:
-                await asyncio.shield(self._stop_instance(seed))
-                raise
+            # The first scan takes long; each run's own reads only what has changed since.
+            await asyncio.gather(supervisor.wait_ready(), asyncio.to_thread(self._scanner.scan))
+            await services.connect()
+            await self._prepare_new(instance)
         except BaseException:
-            await asyncio.shield(services.end())
+            await asyncio.shield(self._stop_instance(seed))
+            await asyncio.shield(services.end())  # also where there is no instance yet
             raise
         return instance
 
