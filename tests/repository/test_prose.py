@@ -19,7 +19,15 @@ PARTICIPLE = re.compile(
     r"_?([a-z]+ed|told|known|given|shown|seen|written|made|found|taken|kept|sent|said|drawn|chosen|left|built|hidden)"
 )
 PARTICIPLES = 62
-PAGES = [HOUSE / "README.md", HOUSE / "vscode-client/README.md", *sorted((HOUSE / "docs").glob("*.md"))]
+PAGES = [
+    *(HOUSE / name for name in ("README.md", "ARCHITECTURE.md", "vscode-client/README.md")),
+    *(page for folder in ("docs", "lab/docs") for page in sorted((HOUSE / folder).glob("*.md"))),
+    *(
+        page
+        for folder in ("server/greenloop", "sandbox/greenloop_sandbox")
+        for page in sorted((HOUSE / folder).rglob("*.md"))
+    ),
+]
 # Each with the words to use instead; `glossary.md` has those of the product.
 WORDS = {
     r"\bbeside\b": "with, next to, in addition to, other",
