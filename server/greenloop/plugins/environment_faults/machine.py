@@ -7,7 +7,7 @@ import shutil
 import zoneinfo
 
 from greenloop.plugins.environment_faults.observation import ObservedFailure
-from greenloop.plugins.environment_faults.rows import Predicate, Row
+from greenloop.plugins.environment_faults.rows import Row
 from greenloop.plugins.environment_faults.tables import DEBIAN
 
 _DISPLAY = (
@@ -46,19 +46,17 @@ def _missing_program(observed: ObservedFailure) -> str:
     return match[1] if (match := re.search(command, observed.message)) else ""
 
 
-def _program(place: str = "") -> Predicate[ObservedFailure]:
-    """Is a program missing that is a container engine, outside of /usr, or anything else?"""
-
-    def predicate(observed: ObservedFailure, _match: re.Match[str]) -> dict[str, str] | None:
-        name = _missing_program(observed)
-        location = shutil.which(name) or ""
-        is_engine = name in {"docker", "podman", "docker-compose"}
-        is_outside = location and not location.startswith(("/usr/", "/bin/", "/sbin/"))
-        if not name or place != ("engine" if is_engine else "outside" if is_outside else ""):
-            return None
-        return {"name": name, "location": location, "package": DEBIAN.get(name, name)}
-
-    return predicate
+def _program(observed: ObservedFailure, _match: re.Match[str]) -> dict[str, str] | None:
+    name = _missing_program(observed)
+    location = shutil.which(name) or ""
+    values = {"name": name, "location": location, "package": DEBIAN.get(name, name)}
+    if name in {"docker", "podman", "docker-compose"}:
+        sentence = "the program '{name}' is missing, and there is no container engine inside the sandbox"
+        return {**values, "sentence": sentence, "remedy": "Skip the test if there is none, or use a test double."}
+    if location and not location.startswith(("/usr/", "/bin/", "/sbin/")):
+        sentence = "the program '{name}' is missing inside the sandbox, which provides /usr but not {location}"
+        return {**values, "sentence": sentence, "remedy": "Install it there: apt install {package}"}
+    return values if name else None
 
 
 def _locale(observed: ObservedFailure, _match: re.Match[str]) -> dict[str, str]:
@@ -91,12 +89,8 @@ DISPLAY_ROWS: list[Row[ObservedFailure]] = [
         "environment; or skip the test if there is no engine.", _needs_docker),
 ]
 ROWS: list[Row[ObservedFailure]] = [
-    Row("", "the program '{name}' is missing, and there is no container engine inside the sandbox",
-        "Skip the test if there is none, or use a test double.", _program("engine")),
-    Row("", "the program '{name}' is missing inside the sandbox, which provides /usr but not {location}",
-        "Install it there: apt install {package}", _program("outside")),
     Row("", "the program '{name}' is missing inside the sandbox",
-        "Install it on this machine: apt install {package}", _program()),
+        "Install it on this machine: apt install {package}", _program),
     Row("unsupported locale setting", "this machine does not have the locale {name}",
         "Create it (as root): apt install locales && {command}", _locale),
     # A name that this machine's data does not have either was misspelt by the code.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -64,16 +63,6 @@ class ObservedFailure:
         if frame is None or frame is not self.failure.frames[-1]:
             return False
         return _raises(self.text(frame.path), frame.line)
-
-    @cached_property
-    def uninstalled_folder(self) -> str | None:
-        """The folder of the module that was not found, where the workspace has it and the tests do not import from it.
-
-        Several rows ask, and each answer is a walk through the workspace.
-        """
-        match = re.search(r"No module named '([^'.]+)'", self.message)
-        from_path = self.own_frame.path if self.own_frame else ""
-        return sources.find_off_path(match[1], self.root, from_path) if match and self.root else None
 
     @property
     def is_import(self) -> bool:

@@ -11,7 +11,7 @@ from packaging.utils import canonicalize_name
 from greenloop.core.python.ast_source import UNPARSABLE, parse_module_strictly
 from greenloop.core.text.similar import MEANT, closest
 from greenloop.plugins.environment_faults.observation import ObservedFailure, is_installed_path
-from greenloop.plugins.environment_faults.rows import Predicate, Row
+from greenloop.plugins.environment_faults.rows import Row
 from greenloop.plugins.environment_faults.tables import ADDED, LIBRARIES, MARKS, PLUGINS, REMOVED, SYNTAX
 from greenloop.project import sources
 from greenloop.project.environment.declared_dependencies import (
@@ -157,18 +157,16 @@ def _newer_syntax(observed: ObservedFailure, _match: re.Match[str]) -> Values | 
     return {"place": f"{frame.path}:{frame.line}", "needed": ".".join(map(str, needed))}
 
 
-def _module(kind: str) -> Predicate[ObservedFailure]:
-    """Is a module missing for this reason?"""
-
-    def predicate(observed: ObservedFailure, match: re.Match[str]) -> Values | None:
-        reason, values = _explain_module(observed, match["module"])
-        return values if reason == kind else None
-
-    return predicate
+def _missing_module(observed: ObservedFailure, match: re.Match[str]) -> Values | None:
+    reason, values = _explain_module(observed, match["module"])
+    if reason in {"local", "misspelt"}:
+        return None
+    sentence, remedy = MODULES.get(reason, _MISSING)
+    return {**values, "sentence": sentence, "remedy": remedy}
 
 
 def _explain_module(observed: ObservedFailure, module: str) -> tuple[str, Values]:
-    """The reason why a module is missing, and the values for the row of that reason."""
+    """The reason why a module is missing, and the values for its texts."""
     *folders, name = module.split(".")
     top_level = module.partition(".")[0]
     values = {"top_level": top_level, "package": REMOVED.get(top_level) or _distribution(module)}
@@ -208,7 +206,7 @@ def _off_path(module: str, observed: ObservedFailure) -> tuple[str, Values] | No
         file = Path(observed.root or "", base, f"{module}.py")
         if file.is_symlink():
             return "link", {"link": f"{base}/{file.name}".lstrip("/"), "target": str(file.resolve())}
-    folder = observed.uninstalled_folder
+    folder = sources.find_off_path(module, observed.root, from_path) if observed.root else None
     if observed.root is None or folder is None:
         return None
     project = sources.project_folder(observed.root, folder)
@@ -227,11 +225,39 @@ _ADDED = (
     "'{name}' was added to '{module}' with Python {since}, and {python} is {version}",
     "Set `interpreter` to a newer Python, or create .venv with one.",
 )
+_IN_PROJECT = (
+    "Install its project: `{python} -m pip install -e {project}`. Or name the folder in the setting `pythonpath` of "
+    "pytest."
+)
+_INSTALL_PROJECT = (
+    "Install it as the project does (`uv sync --all-packages`, `poetry install`), or begin in the folder of both "
+    "(--root)."
+)
 _NO_STANDARD = "Python {version} ({python}) has no module '{module}'"
 _UPGRADE = "Upgrade it ({python} -m pip install --upgrade {package}), or import what newer versions have in its place."
 _REINSTALL = "Reinstall it: {python} -m pip install --force-reinstall --no-cache-dir {package}"
 
 # fmt: off
+# Sentence and remedy for a module that is missing for another reason than that its package is not installed.
+MODULES = {
+    "tkinter": (
+        _NO_STANDARD, "Install it: apt install python3-tk (for that Python), or set `interpreter` to another Python."),
+    "replaced": (_NO_STANDARD, "{python} -m pip install {package}, or set `interpreter` to an older Python."),
+    "standard": (_NO_STANDARD, "Set `interpreter` to another Python."),
+    "other build": ("the package '{package}' was built for another Python ({binary}) than {version}", _REINSTALL),
+    "other version": ("the installed '{package}'{installed} has no module '{module}'", _UPGRADE),
+    "link": (
+        "{link} is a link to {target}, outside of the workspace, which the sandbox does not show",
+        "Copy the file into the workspace, or begin in a folder that has both (--root)."),
+    "of a project": (_OFF_PATH, _IN_PROJECT),
+    "off path": (_OFF_PATH, "Name the folder in the setting `pythonpath` of pytest."),
+    "local project": (
+        "'{package}', which pyproject.toml names by its folder or workspace, is not installed in {python}",
+        _INSTALL_PROJECT),
+    "unknown": (
+        "neither the workspace nor {python} has a module '{top_level}'",
+        "Install its package ({python} -m pip install ...), or write it."),
+}
 PLUGIN_ROWS: list[Row[ObservedFailure]] = [
     Row("", *_MISSING, _fixture),
     Row("", "neither a conftest.py nor a plugin defines the fixture '{fixture}'",
@@ -276,27 +302,6 @@ ROWS: list[Row[ObservedFailure]] = [
     # Python itself
     Row("", "{place} uses syntax of Python {needed} or newer, and {python} is {version}",
         "Set `interpreter` to a newer Python, or create .venv with one.", _newer_syntax),
-    # modules
-    Row(_NO_MODULE, _NO_STANDARD,
-        "Install it: apt install python3-tk (for that Python), or set `interpreter` to another Python.",
-        _module("tkinter")),
-    Row(_NO_MODULE, _NO_STANDARD, "{python} -m pip install {package}, or set `interpreter` to an older Python.",
-        _module("replaced")),
-    Row(_NO_MODULE, _NO_STANDARD, "Set `interpreter` to another Python.", _module("standard")),
-    Row(_NO_MODULE, "the package '{package}' was built for another Python ({binary}) than {version}",
-        _REINSTALL, _module("other build")),
-    Row(_NO_MODULE, "the installed '{package}'{installed} has no module '{module}'", _UPGRADE,
-        _module("other version")),
-    Row(_NO_MODULE, "{link} is a link to {target}, outside of the workspace, which the sandbox does not show",
-        "Copy the file into the workspace, or begin in a folder that has both (--root).", _module("link")),
-    Row(_NO_MODULE, _OFF_PATH, "Install its project: `{python} -m pip install -e {project}`. Or name the folder in the "
-        "setting `pythonpath` of pytest.", _module("of a project")),
-    Row(_NO_MODULE, _OFF_PATH, "Name the folder in the setting `pythonpath` of pytest.", _module("off path")),
-    Row(_NO_MODULE, "'{package}', which pyproject.toml names by its folder or workspace, is not installed in {python}",
-        "Install it as the project does (`uv sync --all-packages`, `poetry install`), or begin in the folder of both "
-        "(--root).", _module("local project")),
-    Row(_NO_MODULE, *_MISSING, _module("not installed")),
-    Row(_NO_MODULE, "neither the workspace nor {python} has a module '{top_level}'",
-        "Install its package ({python} -m pip install ...), or write it.", _module("unknown")),
+    Row(_NO_MODULE, *_MISSING, _missing_module),
 ]
 # fmt: on

@@ -17,7 +17,8 @@ class Row(NamedTuple, Generic[Subject]):
     """A fault, recognised if `pattern` occurs in a text and `predicate` holds.
 
     The pattern's named groups and the predicate's values fill in the sentence, which follows "This fails because",
-    and the remedy. An empty pattern always matches; a row without a predicate needs only its pattern.
+    and the remedy; values named `sentence` and `remedy` replace the row's own. An empty pattern always matches; a row
+    without a predicate needs only its pattern.
     """
 
     pattern: str
@@ -33,6 +34,6 @@ def first_fault(rows: Iterable[Row[Subject]], text: str, subject: Subject, **val
         details = row.predicate(subject, match) if match else None
         if match and details:
             known = {**values, **match.groupdict(), **(details if isinstance(details, Mapping) else {})}
-            sentence = f"This fails because {row.sentence.format_map(known)}."
-            return Fault(sentence=sentence, remedy=row.remedy.format_map(known))
+            sentence, remedy = known.get("sentence", row.sentence), known.get("remedy", row.remedy)
+            return Fault(sentence=f"This fails because {sentence.format_map(known)}.", remedy=remedy.format_map(known))
     return None

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from greenloop.plugins.environment_faults import collection, machine, packages, sandbox_limits
+from greenloop.plugins.environment_faults.rows import Row
 from greenloop.project.environment import faults
 from greenloop_sandbox import Environment, Execution, Failure, Frame
 
@@ -20,7 +21,7 @@ TABLES = (
     sandbox_limits.ROWS, collection.KILL_ROWS, collection.OUTPUT_ROWS,
 )  # fmt: skip
 NAME_THE_FOLDER = "name the folder in the setting `pythonpath` of pytest."
-ROWS = [*chain.from_iterable(TABLES)]
+ROWS = [*chain.from_iterable(TABLES), *(Row("", *texts) for texts in packages.MODULES.values())]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.sentence)
