@@ -18,7 +18,7 @@ from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.engine import after_run
 from greenloop.project import configuration, settings
-from greenloop.verdict.beyond_tests.changed_functions import find_changed_parts
+from greenloop.verdict.beyond_tests.changed_parts import find_changed_parts
 from greenloop.verdict.beyond_tests.mutation_testing import (
     make_mutants,
     report_lines,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import copy
 import json
 
+from greenloop.plugins.function_calls.changed_functions import find_changed_functions
 from greenloop.plugins.other_inputs.other_inputs import MOST_VARIED, Done, Observation
 from greenloop.plugins.other_inputs.plain_values import encode
 from greenloop.plugins.other_inputs.varied_inputs import Call, move_calls, vary_calls
-from greenloop.verdict.beyond_tests.changed_functions import find_changed_functions
 
 PATH = "m.py"
 

@@ -22,9 +22,9 @@ from greenloop.core.records.model import ChatRequest, Reply
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
 from greenloop.core.text.diff import split_lines
+from greenloop.plugins.function_calls.changed_functions import find_changed_functions
 from greenloop.project.settings import Settings
 from greenloop.project.sources import read_text
-from greenloop.verdict.beyond_tests.changed_functions import find_changed_functions
 from greenloop_lab.bench.hidden_tests import Judge, open_session
 from greenloop_lab.bench.mutation.ast_edits import Source, apply_edits
 from greenloop_lab.bench.mutation.operators import all_edits

@@ -24,7 +24,7 @@ from greenloop.project.settings import values as setting_values
 from greenloop.project.snapshot import Snapshot
 from greenloop.project.sources import is_test_file
 from greenloop.verdict.beyond_tests import mutation_testing
-from greenloop.verdict.beyond_tests.changed_functions import find_changed_parts
+from greenloop.verdict.beyond_tests.changed_parts import find_changed_parts
 from greenloop.verdict.beyond_tests.checks import BeyondTests
 from greenloop.verdict.verifier import Verifier
 from greenloop_sandbox import Execution, Sandbox, SandboxSpec, TestRun, case_results

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Spec
@@ -19,7 +18,6 @@ from greenloop.core.verification_inputs import ACCEPTING
 from greenloop.project import sources, workspace
 from greenloop.project.environment import interpreters
 from greenloop.project.snapshot import Snapshot
-from greenloop.wording.notes import list_some
 from greenloop_sandbox import Environment, Limits, SandboxSpec
 
 # With more files than this only the hash over all of them is stored.
@@ -122,31 +120,3 @@ def changed_tests(before: Basis, now: Basis) -> tuple[str, ...]:
         return ()
     names = {path for path in {*before.files, *now.files} if before.files.get(path) != now.files.get(path)}
     return tuple(sorted(names)) or ("the tests or their configuration",)
-
-
-def refuse_changed_tests(before: Basis, now: Basis, sentence: str, remedy: str) -> None:
-    """Raises `CannotVerifyError` with the sentence and the files, where trusted files changed."""
-    if changed := changed_tests(before, now):
-        raise CannotVerifyError(f"{sentence}: {list_some(changed, 5)}.", remedy=remedy)
-
-
-def describe_changes(then: Basis, now: Basis, *, except_files: Collection[str] = ()) -> tuple[str, ...]:
-    """Describes each change around the tests in a sentence; `except_files` are reported elsewhere."""
-    sentences = []
-    changed = sorted(path for path in {*then.code, *now.code} if then.code.get(path) != now.code.get(path))
-    if other_changed := [path for path in changed if path not in except_files]:
-        sentences.append(f"Other code has changed since: {list_some(other_changed, 10)}.")
-    if (then.python, then.version) != (now.python, now.version):
-        sentences.append(f"The interpreter was {then.python} ({then.version}) and is {now.python} ({now.version}).")
-    gone, new = sorted({*then.packages} - {*now.packages}), sorted({*now.packages} - {*then.packages})
-    if gone or new:
-        differences = [f"-{name}" for name in gone] + [f"+{name}" for name in new]
-        sentences.append(f"The packages changed: {list_some(differences, 10)}.")
-    if then.network != now.network:
-        sentences.append("Tests can reach the network now." if now.network else "Tests could reach the network then.")
-    if then.variables != now.variables:
-        described = [", ".join(names) or "none" for names in (then.variables, now.variables)]
-        sentences.append(f"The variables that tests see were {described[0]} and are {described[1]}.")
-    if then.seeds != now.seeds:
-        sentences.append(f"The hash seeds were {then.seeds} and are {now.seeds}.")
-    return tuple(sentences)

@@ -24,7 +24,7 @@ from greenloop.plugins.improve.measuring import Bench
 from greenloop.plugins.improve.records import Gain, Improvement, Workload
 from greenloop.plugins.improve.wording import describe_gain, heat_rows, show_cost
 from greenloop.verdict.beyond_tests import mutation_testing
-from greenloop.verdict.beyond_tests.changed_functions import ChangedPart
+from greenloop.verdict.beyond_tests.changed_parts import ChangedPart
 from greenloop_sandbox import CaseResult, Failure
 
 NOT_COMPARED = "Beyond the tests, nothing compared what it does with what your code does"

@@ -10,6 +10,7 @@ from typing import Any
 from greenloop.core.feature_data import Remark, Shown
 from greenloop.core.records.verdict import Status
 from greenloop.core.text.json_codec import to_json
+from greenloop.plugins.function_calls.changed_functions import find_changed_functions
 from greenloop.plugins.other_inputs import other_inputs
 from greenloop.plugins.other_inputs.conditions import find_conditions
 from greenloop.plugins.other_inputs.differences import Difference, choose_differences
@@ -17,7 +18,6 @@ from greenloop.plugins.other_inputs.other_inputs import Observation
 from greenloop.plugins.other_inputs.special_casing import find_awareness, find_mocked_target, find_special_cases
 from greenloop.plugins.other_inputs.unfinished import find_unfinished
 from greenloop.project import sources
-from greenloop.verdict.beyond_tests.changed_functions import find_changed_functions
 from greenloop.verdict.beyond_tests.checks import Findings, Pass
 
 LONGEST_TESTS = 10.0  # seconds; slower tests are not run once more to see what they call

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from greenloop.plugins.function_calls.changed_functions import ChangedFunction
 from greenloop.plugins.other_inputs.other_inputs import LEAST_NEAR, MISUSE, Observation, show_call, show_done
-from greenloop.verdict.beyond_tests.changed_functions import ChangedFunction
 
 SHOWN = 3  # differences
 

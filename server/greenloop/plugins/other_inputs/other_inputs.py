@@ -21,6 +21,7 @@ from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.core.verification_inputs import VerificationInputs, check_sandbox
 from greenloop.plugins.function_calls import signature, value_strategies
+from greenloop.plugins.function_calls.changed_functions import ChangedFunction
 from greenloop.plugins.other_inputs.metamorphic import described_calls, repeated_call
 from greenloop.plugins.other_inputs.plain_values import UnplainError
 from greenloop.plugins.other_inputs.varied_inputs import (
@@ -33,7 +34,6 @@ from greenloop.plugins.other_inputs.varied_inputs import (
     vary_calls,
 )
 from greenloop.project.sources import import_name_in_tests
-from greenloop.verdict.beyond_tests.changed_functions import ChangedFunction
 from greenloop_sandbox import Execution, Session, case_results, forged
 
 KIND = "inputs"

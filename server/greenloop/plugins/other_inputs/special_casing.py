@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from greenloop.core.python.assignments import assignments_in
 from greenloop.core.python.ast_source import parse_module
 from greenloop.core.python.names import import_keys
+from greenloop.plugins.function_calls.changed_functions import ChangedFunction
 from greenloop.plugins.other_inputs.input_forms import key_of
 from greenloop.plugins.other_inputs.other_inputs import LEAST_NEAR, MISUSE, Done, Observation, show_call, show_done
 from greenloop.plugins.other_inputs.plain_values import UnplainError
@@ -25,7 +26,6 @@ from greenloop.plugins.other_inputs.tested_literals import (
     written_keys,
 )
 from greenloop.plugins.other_inputs.varied_inputs import read_value
-from greenloop.verdict.beyond_tests.changed_functions import ChangedFunction
 
 LEAST_LOOKED_UP = 6  # other inputs whose answers stand in the text
 LEAST_MOVED = 4  # inputs of the same form

@@ -21,6 +21,7 @@ from greenloop.engine.history.store import History
 from greenloop.engine.sandbox_spec import choose_sandbox, ignore_status
 from greenloop.engine.verify.report import Verification, failed_cases, find_tampering
 from greenloop.engine.verify.setup import Require, unmet
+from greenloop.plugins.replay.changes import describe_changes, refuse_changed_tests
 from greenloop.plugins.replay.export import Use, require_result
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
@@ -54,14 +55,14 @@ async def replay(
     run_settings = settings(root)
     sandbox, place = await choose_sandbox(root, run_settings, report_status)
     current = await asyncio.to_thread(provenance.current_basis, place)
-    provenance.refuse_changed_tests(
+    refuse_changed_tests(
         stored_basis,
         current,
         f"The tests have changed since run {number}",
         "Restore them, or check the code against a commit's tests: `greenloop verify`.",
     )
     changes = [
-        *provenance.describe_changes(stored_basis, current, except_files=outcome.after),
+        *describe_changes(stored_basis, current, except_files=outcome.after),
         *_changed_texts(root, outcome),
     ]
     if record.sandbox != sandbox.name:

@@ -24,6 +24,7 @@ from greenloop.engine.verify.known_failing import KnownFailing
 from greenloop.engine.verify.report import State, Verification
 from greenloop.engine.verify.setup import APART, VerificationContext, VerifyRequest
 from greenloop.engine.verify.verify import run_verification
+from greenloop.plugins.replay.changes import describe_changes, refuse_changed_tests
 from greenloop.plugins.replay.export import list_requirements
 from greenloop.plugins.replay.run_file import FileEdit, RunFile, read_run_file
 from greenloop.project import hidden, sources, workspace
@@ -76,7 +77,7 @@ async def verify_run_file(
         )
     current = await asyncio.to_thread(provenance.current_basis, place)
     then = _basis(run, current)
-    provenance.refuse_changed_tests(
+    refuse_changed_tests(
         then,
         current,
         f"The tests here are not those of {file.name}",
@@ -237,7 +238,7 @@ def _basis(run: RunFile, current: Basis) -> Basis:
 
 def _describe_differences(run: RunFile, then: Basis, current: Basis, sandbox: str) -> list[str]:
     changed = [edit.path for edit in run.change]
-    sentences = [*provenance.describe_changes(then, current, except_files=changed)]
+    sentences = [*describe_changes(then, current, except_files=changed)]
     if run.environment.python != current.version:
         sentences.append(f"The run used Python {run.environment.python}; here it is {current.version}.")
     if difference := describe_packages(run.environment.packages, list_requirements(current.packages)):

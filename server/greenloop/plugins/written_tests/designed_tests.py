@@ -17,7 +17,7 @@ from greenloop.core.records.spec import Spec
 from greenloop.core.requirements import Trial
 from greenloop.core.verification_inputs import check_sandbox
 from greenloop.verdict.beyond_tests import mutation_testing
-from greenloop.verdict.beyond_tests.changed_functions import find_changed_parts
+from greenloop.verdict.beyond_tests.changed_parts import find_changed_parts
 from greenloop.verdict.beyond_tests.noticed import MOST_MUTANTS, MUTANT_SECONDS
 from greenloop_sandbox import Session, case_results
 

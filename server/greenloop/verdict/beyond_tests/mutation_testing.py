@@ -19,7 +19,7 @@ from greenloop.core.records.outcome import Noticed, Survivor
 from greenloop.core.text.diff import diff_hunks, keep_ends, split_lines, with_plain_ends
 from greenloop.core.verification_inputs import VerificationInputs, check_sandbox
 from greenloop.drafting.candidates.changes.one_token import one_token_changes
-from greenloop.verdict.beyond_tests.changed_functions import ChangedPart
+from greenloop.verdict.beyond_tests.changed_parts import ChangedPart
 from greenloop_sandbox import Session, TestRun, WatchedLines, case_results
 from greenloop_sandbox.report.traces import LineTrace, line_traces
 

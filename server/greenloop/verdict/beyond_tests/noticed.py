@@ -15,7 +15,7 @@ from greenloop.core.test_selection import selectors_of_files
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.core.text.json_codec import from_json, to_json
 from greenloop.verdict.beyond_tests import mutation_testing
-from greenloop.verdict.beyond_tests.changed_functions import changed_lines, find_changed_parts
+from greenloop.verdict.beyond_tests.changed_parts import changed_lines, find_changed_parts
 from greenloop.verdict.beyond_tests.checks import Findings, Pass
 
 IS_LATE = True

@@ -47,7 +47,7 @@ def test_a_basis_survives_json(place):
 def test_the_same_place_differs_in_nothing(place):
     then = provenance.current_basis(place)
     assert provenance.changed_tests(then, provenance.current_basis(place)) == ()
-    assert provenance.describe_changes(then, provenance.current_basis(place)) == ()
+    assert provenance.current_basis(place) == then
 
 
 def test_changed_tests_are_named(place):
@@ -64,26 +64,6 @@ def test_unsaved_tests_count_before_the_disk(place):
     assert provenance.changed_tests(then, provenance.current_basis(place)) == ("test_m.py",)
     (place.root / "test_m.py").write_text("1")
     assert provenance.changed_tests(then, provenance.current_basis(place)) == ()
-
-
-def test_other_differences_are_one_sentence_each(place):
-    then = provenance.current_basis(place)
-    (place.root / "m.py").write_text("1")
-    (place.root / "n.py").write_text("1")
-    now = replace(
-        provenance.current_basis(place),
-        python="/other/python",
-        packages=("a_b-1.1", "c-2.0"),
-        network=True,
-        variables=("HOME",),
-        seeds=(1,),
-    )
-    told = provenance.describe_changes(then, now, except_files={"m.py"})
-    assert len(told) == 6
-    text = " ".join(told)
-    for part in ("n.py", "/other/python", "-a_b-1.0", "+a_b-1.1", "network", "HOME", "(1,)"):
-        assert part in text
-    assert "m.py" not in told[0].replace("n.py", "")
 
 
 def test_of_very_many_files_only_one_hash_is_kept(place):

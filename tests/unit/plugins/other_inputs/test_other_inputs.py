@@ -7,9 +7,9 @@ import json
 
 import pytest
 
+from greenloop.plugins.function_calls.changed_functions import ChangedFunction
 from greenloop.plugins.other_inputs.other_inputs import Done, Observation, _file_text, show_call, show_done
 from greenloop.plugins.other_inputs.varied_inputs import Call, Instance
-from greenloop.verdict.beyond_tests.changed_functions import ChangedFunction
 
 CART = Instance(module="m", qualname="Cart", attributes={"items": [1], "owner": None})
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from greenloop.plugins.function_calls.changed_functions import find_changed_functions
 from greenloop.plugins.other_inputs.special_casing import find_mocked_target
-from greenloop.verdict.beyond_tests.changed_functions import find_changed_functions
 
 OWN = "def f(n):\n    return n\n"
 MOCKS = {

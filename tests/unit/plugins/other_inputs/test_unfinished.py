@@ -6,10 +6,10 @@ import json
 
 import pytest
 
+from greenloop.plugins.function_calls.changed_functions import ChangedFunction
 from greenloop.plugins.other_inputs.other_inputs import Done, Observation
 from greenloop.plugins.other_inputs.unfinished import find_unfinished
 from greenloop.plugins.other_inputs.varied_inputs import Call
-from greenloop.verdict.beyond_tests.changed_functions import ChangedFunction
 
 STUB = "def f(year, month):\n    raise NotImplementedError\n"
 CACHE = """class Cache:

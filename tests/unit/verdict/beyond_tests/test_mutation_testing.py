@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.verdict.beyond_tests.changed_functions import ChangedPart
+from greenloop.verdict.beyond_tests.changed_parts import ChangedPart
 from greenloop.verdict.beyond_tests.mutation_testing import describe_mutant, make_mutants
 
 TEXT = """\
