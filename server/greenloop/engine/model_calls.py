@@ -23,7 +23,6 @@ from greenloop.core.records.model import (
     ModelKind,
     Reply,
     Role,
-    ToolSpec,
     Usage,
 )
 from greenloop.core.records.problem import Excerpt, Problem
@@ -35,14 +34,12 @@ from greenloop.engine.presets import Preset
 from greenloop.models.kinds import kind_of
 from greenloop.models.roles import Models, apply_sampling, count_failures
 from greenloop.project import templates
-from greenloop.project.settings import AnswerSettings, PromptSettings, Settings
+from greenloop.project.settings import PromptSettings, Settings
 
 UNREADABLE = {"EmptyAnswer", "NoCode", "TruncatedAnswer", "WrongFunction", "Repetition"}
 REPETITION_PENALTY = 0.5
 LARGE = 16_000  # tokens of context from which on prompts have room
 PLACES = "places"  # the folder of the templates for a problem that is open
-# Tokens of a turn's answer: thinking counts too, and below the least one a reasoning model says nothing.
-TURN_ROOM, LEAST_TURN_ROOM = 8_000, 2_000
 CONVERSATION_TOKENS = 150_000  # of a run with a capable model; most of them are read again from the provider's cache
 HASH_DIGITS = 12  # of a template's hash
 SHOWN_AGAIN = 300  # characters of an unreadable answer that are shown to its model
@@ -112,7 +109,7 @@ class ModelCalls:
             count=self.count_tokens,
         )
         request = ChatRequest(
-            messages=self._redact(messages),
+            messages=self.redact(messages),
             role=draft.role,
             temperature=draft.temperature,
             max_tokens=self.settings.answer.tokens,
@@ -142,7 +139,7 @@ class ModelCalls:
         text = Template(self.prompts["reask"]).substitute(names=problem.names, feedback=finding.message)
         more = (Message(role="assistant", content=reply.text[:SHOWN_AGAIN]), Message(role="user", content=text))
         penalty = REPETITION_PENALTY if finding.error_class == "Repetition" else 0.0
-        return replace(request, messages=(*request.messages, *self._redact(more)), frequency_penalty=penalty)
+        return replace(request, messages=(*request.messages, *self.redact(more)), frequency_penalty=penalty)
 
     def sent(self, problem: Problem, draft: Draft, request: Request, *, is_second: bool = False) -> Sent:
         """Returns what is recorded of a request; its messages only with the setting `history.messages`.
@@ -155,7 +152,7 @@ class ModelCalls:
             return Sent(messages=parts if keep else ())
         templates = self.templates_for(problem, whole=draft.move is Move.RESTART)
         names = ["infill"] if draft.masked else ["system", "task", tail_name(templates, draft)]
-        hashes = {name: _hash(templates[name]) for name in (*names, *(["reask"] if is_second else ()))}
+        hashes = {name: template_hash(templates[name]) for name in (*names, *(["reask"] if is_second else ()))}
         return Sent(templates=hashes, messages=request.messages if keep else ())
 
     async def ask(self, request: Request, on_token: Callable[[str], None]) -> Reply:
@@ -184,10 +181,8 @@ class ModelCalls:
     async def ask_for_part(self, request: ChatRequest) -> Reply:
         """Sends a part's request within the run's budget; chooses the model first, as parts may ask before the loop."""
         await self.drafter()
-        redacted = replace(request, messages=self._redact(request.messages))
+        redacted = replace(request, messages=self.redact(request.messages))
         return await ask_within_budget(self.ledger, self.ask, redacted, _ignore_token, estimate_tokens)
-
-    # -- the conversation with a capable model ------------------------------------------------------------------------
 
     async def settle_kind(self) -> ModelKind:
         """Returns the kind of the run's first model, which decides how many answers and tokens the run may have."""
@@ -208,42 +203,6 @@ class ModelCalls:
         self.models.failures = count_failures(attempts)
         return kind_of(self.models.name_of(Role.DRAFTER), self.settings)
 
-    async def context(self) -> int:
-        """Tokens of prompt and answer that the drafting model takes; 0 where that is not known."""
-        return context(await self.drafter())
-
-    def turn_request(
-        self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, attempts: Sequence[Attempt]
-    ) -> ChatRequest:
-        """Builds the request of a turn, with room for thinking and several edits."""
-        self.models.failures = count_failures(attempts)
-        answer = self.settings.answer.tokens
-        room = TURN_ROOM if answer == AnswerSettings().tokens else max(answer, LEAST_TURN_ROOM)
-        request = ChatRequest(
-            messages=self._redact(messages),
-            role=Role.DRAFTER,
-            max_tokens=room,
-            tools=tuple(tools),
-            patience=self.patience(),
-        )
-        request = apply_sampling(self.settings, request, attempts)
-        return replace(request, max_tokens=max(request.max_tokens, LEAST_TURN_ROOM))
-
-    async def ask_within_budget(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
-        """Sends the request of a turn within the run's budget. Raises `BudgetExceededError` and `ModelError`."""
-        return await ask_within_budget(
-            self.ledger, self.ask, request, on_token, self.count_tokens, least=LEAST_TURN_ROOM
-        )
-
-    def mask(self, text: str) -> str:
-        """The text without secrets."""
-        return redact(text, self.secrets)
-
-    def sent_turn(self, messages: Sequence[Message], texts: Mapping[str, str]) -> Sent:
-        """Returns what is recorded of a turn's request, as `sent`."""
-        hashes = {f"conversation/{name}": _hash(text) for name, text in texts.items()}
-        return Sent(templates=hashes, messages=tuple(messages) if self.settings.history.messages else ())
-
     def _infill_request(self, problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Request:
         """Builds an infill request for a model that supports them, else the equivalent chat request."""
         infill = infill_request(problem, attempts[draft.parent], draft, self.excerpts.get(problem.question, ()))
@@ -254,11 +213,13 @@ class ModelCalls:
             else as_chat(infill, self.prompts["infill"])
         )
 
-    def _redact(self, messages: Sequence[Message]) -> tuple[Message, ...]:
+    def redact(self, messages: Sequence[Message]) -> tuple[Message, ...]:
+        """The messages without secrets."""
         return tuple(replace(each, content=redact(each.content, self.secrets)) for each in messages)
 
 
-def _hash(template: str) -> str:
+def template_hash(template: str) -> str:
+    """The first digits of the hash by which a template is recorded."""
     return hashlib.sha256(template.encode()).hexdigest()[:HASH_DIGITS]
 
 

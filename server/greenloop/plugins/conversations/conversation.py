@@ -15,14 +15,16 @@ from greenloop.core.budget import count_prompt_tokens
 from greenloop.core.compose import compose
 from greenloop.core.errors import ContextTooLongError
 from greenloop.core.events import Event, Looked, Planned, Proposed, Token
-from greenloop.core.ports import Model, RunTests, calls_tools
+from greenloop.core.ports import Model, RunTests, calls_tools, context
 from greenloop.core.records.attempt import Attempt, Draft, Look
 from greenloop.core.records.model import ChatRequest, Message, Reply, Usage
 from greenloop.core.records.problem import Findings, Problem
 from greenloop.core.records.verdict import Status, Verdict
+from greenloop.core.text.redact import redact
 from greenloop.engine.conversations import Withdrawn
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.localize.context import BaselineContext
+from greenloop.plugins.conversations import turn_calls
 from greenloop.plugins.conversations.bug_report import write_report
 from greenloop.plugins.conversations.exchange import Answered, Exchange, Looking
 from greenloop.plugins.conversations.file_edits import EditedFiles
@@ -97,7 +99,7 @@ class Conversation:
 
     def __post_init__(self) -> None:
         self._templates = templates.preset_templates(FOLDER)
-        self.looking = Looking(mask=self.calls.mask, tokens=SMALL_ROOM)
+        self.looking = Looking(mask=lambda text: redact(text, self.calls.secrets), tokens=SMALL_ROOM)
 
     def know_baseline(self, run: RunTests, findings: Callable[[], Awaitable[Findings]]) -> None:
         """Takes over the functions that run tests over an attempt, and gather the findings of the whole baseline."""
@@ -178,7 +180,7 @@ class Conversation:
             usage=answered.usage,
             looks=answered.looks,
             verdict=Verdict(status=Status.REFUSED),
-            sent=self.calls.sent_turn(answered.messages, self._templates),
+            sent=turn_calls.record(self.calls, answered.messages, self._templates),
         )
         return read_turn(blank, problem, attempts, self._files(problem), truncated=answered.is_cut)
 
@@ -195,7 +197,7 @@ class Conversation:
             report = await self._written_report()
             exchange = Exchange(
                 messages=partial(self._messages, model, report, attempts),
-                build=partial(self.calls.turn_request, attempts=attempts),
+                build=partial(turn_calls.build_request, self.calls, attempts=attempts),
                 ask=lambda request: self._ask(request, tell),
                 takes_tools=lambda: calls_tools(model),
                 looking=self.looking,
@@ -222,7 +224,7 @@ class Conversation:
         """Sends a request, and keeps in mind what it costs."""
         self._sent_tokens = count_prompt_tokens(request, self.calls.count_tokens)
         try:
-            reply = await self.calls.ask_within_budget(request, tell)
+            reply = await turn_calls.ask(self.calls, request, tell)
         finally:
             self._sent_tokens = 0
         self._billed += reply.usage
@@ -235,7 +237,7 @@ class Conversation:
                 if self._known is None:
                     assert self.findings is not None
                     self._known = await self.findings()
-                size = await self.calls.context()
+                size = context(await self.calls.drafter())
                 room = ROOM if size >= LARGE_CONTEXT else int(size * SHARE) or SMALL_ROOM
                 self._write_report(self._known, room)
         return self.report
