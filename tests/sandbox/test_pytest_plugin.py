@@ -10,12 +10,12 @@ import re
 import select
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 import greenloop
+from project_files import write_files
 
 pytestmark = [pytest.mark.timeout(240)]
 
@@ -41,14 +41,9 @@ QUIET = (
 def work(tmp_path) -> Path:
     root = tmp_path / "a project"
     root.mkdir()
-    write(root, {"m.py": CODE, **TESTS, "pytest.ini": "[pytest]\npythonpath = .\n"})
+    write_files(root, {"m.py": CODE, **TESTS, "pytest.ini": "[pytest]\npythonpath = .\n"})
     (tmp_path / "answers.jsonl").write_text("".join(json.dumps(f"```python\n{RIGHT}```") + "\n" for _ in range(9)))
     return root
-
-
-def write(root: Path, files: Mapping[str, str]) -> None:
-    for name, text in files.items():
-        (root / name).write_text(text)
 
 
 def environment(root: Path) -> dict[str, str]:
@@ -106,7 +101,7 @@ def test_the_entry_point_is_installed_and_silent(work):
 
 
 def test_what_is_not_asked_for_is_not_loaded(work):
-    write(
+    write_files(
         work,
         {
             "conftest.py": "import sys\n\n\ndef pytest_unconfigure():\n    print([n for n in sys.modules if n.startswith('greenloop')])\n"
@@ -131,7 +126,7 @@ def test_without_a_terminal_the_command_lines_are_named_and_nothing_else_changes
 
 
 def test_a_session_that_passes_says_nothing(work):
-    write(work, {"m.py": RIGHT})
+    write_files(work, {"m.py": RIGHT})
     asked = run(work, "--refine", "--refine=all")
     assert (asked.returncode, asked.stderr) == (0, "")
 
@@ -189,7 +184,7 @@ def test_outcomes_are_compared_by_id(work, words):
 def test_what_differs_is_named(work, tmp_path):
     secret = tmp_path / "elsewhere.txt"
     secret.write_text("x")
-    write(
+    write_files(
         work,
         {
             "test_o.py": f"import os\n\n\ndef test_host():\n    assert os.path.exists({str(secret)!r})\n\n\n"
@@ -204,7 +199,7 @@ def test_what_differs_is_named(work, tmp_path):
 
 @pytest.mark.needs("bubblewrap")
 def test_options_in_the_configuration_do_nothing_in_the_sandbox(work):
-    write(
+    write_files(
         work, {"pytest.ini": "[pytest]\npythonpath = .\naddopts = --refine-verify --refine=all --refine-seconds=60\n"}
     )
     done = run(work)

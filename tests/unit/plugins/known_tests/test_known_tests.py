@@ -12,6 +12,7 @@ from greenloop.core.reach import Reach
 from greenloop.plugins.known_tests.known_tests import KnownTests
 from greenloop_sandbox import CaseResult, Environment, SandboxSpec
 from greenloop_sandbox.report.traces import ReachedFunction
+from project_files import write_files
 
 A, SLOW, FAILED, BLIND = (f"tests/test_m.py::test_{name}" for name in ("a", "slow", "failed", "blind"))
 FILES = {
@@ -45,9 +46,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SandboxSpec:
     """A workspace whose tests have run once."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     root = tmp_path / "work"
-    for path, text in FILES.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text)
+    write_files(root, FILES)
     environment = Environment(
         executable=tmp_path / "bin/python", version=(3, 11), prefix=tmp_path, base=tmp_path, source="", has_pytest=True
     )
