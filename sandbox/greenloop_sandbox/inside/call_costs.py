@@ -25,7 +25,8 @@ class Meter:
     thread did not wait for a processor. What its children cost is known when all are gone, so it is spent elsewhere.
     """
 
-    def __init__(self):
+    def __init__(self, waiting_seconds):
+        self._waiting_seconds = waiting_seconds  # of a process
         self.stream, self.end = socket.socketpair()  # the supervisor's, and the worker's
         self.stream.setblocking(False)
         self._marks, self._peak, self._resident = [], 0, 0
@@ -39,11 +40,11 @@ class Meter:
 
     def rest(self):
         """To be called before the supervisor waits: how long it then waits for a processor is not the worker's time."""
-        self._waited = _waiting_seconds(self._own)
+        self._waited = self._waiting_seconds(self._own)
 
     def answer(self):
         """Reads the clocks for each mark that has come, and lets the worker go on. False when no more can come."""
-        self._late = _waiting_seconds(self._own) - self._waited
+        self._late = self._waiting_seconds(self._own) - self._waited
         try:
             marks = self.stream.recv(64)
             for _ in marks:
@@ -57,7 +58,7 @@ class Meter:
 
     def _mark(self):
         arrived = time.monotonic()
-        cpu, waited = _process_seconds(self._worker), _waiting_seconds(self._worker)
+        cpu, waited = _process_seconds(self._worker), self._waiting_seconds(self._worker)
         if not self._marks:
             self._resident = _memory(self._worker, b"VmRSS:")
         elif self._in_call:
@@ -110,15 +111,6 @@ def _process_seconds(pid):
     try:
         return time.clock_gettime((~pid << 3) | 2)  # clock_getcpuclockid(3)
     except OSError:
-        return 0.0
-
-
-def _waiting_seconds(pid):
-    """Returns how long the main thread of a process was ready to run, but had no processor; 0.0 where it is unknown."""
-    try:
-        with open("/proc/%d/schedstat" % pid, "rb") as stream:
-            return int(stream.read().split()[1]) / 1e9
-    except (OSError, IndexError, ValueError):
         return 0.0
 
 

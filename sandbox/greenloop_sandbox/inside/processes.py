@@ -59,11 +59,16 @@ def memory_used(processes):
 
 def waited():
     """Seconds for which the descendants could have run and had no processor, as far as the kernel tells."""
-    total = 0
-    for pid, _, _ in descendants():
-        with contextlib.suppress(OSError, IndexError), open("/proc/%d/schedstat" % pid, "rb") as stream:
-            total += int(stream.read().split()[1])
-    return total / 1e9
+    return sum(waiting_seconds(pid) for pid, _, _ in descendants())
+
+
+def waiting_seconds(pid):
+    """Returns how long the main thread of a process was ready to run, but had no processor; 0.0 where it is unknown."""
+    try:
+        with open("/proc/%d/schedstat" % pid, "rb") as stream:
+            return int(stream.read().split()[1]) / 1e9
+    except (OSError, IndexError, ValueError):
+        return 0.0
 
 
 def kill_all(worker, status, alone):

@@ -21,7 +21,7 @@ def supervise_run(request, siblings, protocol, alone, host, session=None):
     report_in, report_out = os.pipe()
     output_in, output_out = os.pipe()
     control_in, control_out = os.pipe()
-    meter = siblings["call_costs"].Meter() if request["passes"] else None
+    meter = siblings["call_costs"].Meter(processes.waiting_seconds) if request["passes"] else None
     worker = os.fork()
     if worker == 0:
         code = 97
