@@ -82,9 +82,9 @@ BREAKS = (
     ),
     Break(
         promise="tests do not see .env",
-        file="greenloop_sandbox/backends/_masking.py",
-        old="self._path.match(relative) or self",
-        new="self._path.match(relative) and self",
+        file="greenloop_sandbox/records.py",
+        old="self._path.match(path) or self",
+        new="self._path.match(path) and self",
         room="tests/unit/sandbox",
     ),
     Break(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatch
+from fnmatch import fnmatch, translate
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,21 @@ class SandboxSpec:
     variables: Mapping[str, str] = field(default_factory=dict)
     services: tuple[Service, ...] = ()
     start: str = ""  # the folder below the root in which pytest starts
+
+
+class Mask:
+    """Says which files and folders patterns hide; one with a slash is matched with a whole path."""
+
+    def __init__(self, patterns: Sequence[str]) -> None:
+        # One expression in place of all patterns: they are matched with every file.
+        self.patterns = tuple(patterns)
+        self._path = re.compile("|".join(map(translate, patterns)) or r"(?!)")
+        self._name = re.compile("|".join(translate(each) for each in patterns if "/" not in each) or r"(?!)")
+
+    def hides(self, path: str) -> bool:
+        """Is the file or folder at this path hidden, whether or not the folders above it are?"""
+        is_hidden = self._path.match(path) or self._name.match(path.rpartition("/")[2])
+        return is_hidden is not None and not is_shown(path, self.patterns)
 
 
 def is_shown(path: str, patterns: Sequence[str]) -> bool:

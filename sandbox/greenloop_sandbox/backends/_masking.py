@@ -6,13 +6,11 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from fnmatch import translate
 from pathlib import Path
 
-from greenloop_sandbox.records import SandboxSpec, is_shown
+from greenloop_sandbox.records import Mask, SandboxSpec
 
 # Folders that may hold a hundred thousand files, none of them written by the user.
 _SKIPPED_FOLDERS = frozenset(
@@ -60,10 +58,7 @@ class FolderScanner:
     """Scans a folder and caches its listings; `scan` reads only changed folders again. Blocking: use a thread."""
 
     def __init__(self, root: Path, patterns: Sequence[str], interpreter: Path) -> None:
-        self._root, self._patterns, self._interpreter = str(root), tuple(patterns), os.path.realpath(interpreter)
-        # One expression in place of all patterns: they are matched with every file.
-        self._path = re.compile("|".join(map(translate, patterns)))
-        self._name = re.compile("|".join(translate(pattern) for pattern in patterns if "/" not in pattern) or "(?!)")
+        self._root, self._mask, self._interpreter = str(root), Mask(patterns), os.path.realpath(interpreter)
         self._real_root = self._root
         self._listings: dict[str, _FolderListing] = {}
 
@@ -71,7 +66,7 @@ class FolderScanner:
         """The paths to hide at this moment. Unreadable folders are hidden as a whole."""
         files: list[str] = []
         folders: list[str] = []
-        if not self._patterns:
+        if not self._mask.patterns:
             return HiddenPaths()
         self._real_root = os.path.realpath(self._root)
         listings: dict[str, _FolderListing] = {}
@@ -114,7 +109,7 @@ class FolderScanner:
             entry.subfolders.append(relative)  # the interpreter is below it: never hidden as a whole
         elif is_folder and (item.name in _SKIPPED_FOLDERS or real == self._interpreter):
             return
-        elif self._matches(item.name, relative):
+        elif self._mask.hides(relative):
             if item.is_symlink():
                 self._hide_target(item.path, entry)
             else:
@@ -127,7 +122,3 @@ class FolderScanner:
         real = os.path.realpath(path)
         if real.startswith(self._root + os.sep) and os.path.exists(real):
             (entry.folders if os.path.isdir(real) else entry.files).append(os.path.relpath(real, self._root))
-
-    def _matches(self, name: str, relative: str) -> bool:
-        is_hidden = self._path.match(relative) or self._name.match(name)
-        return is_hidden is not None and not is_shown(relative, self._patterns)

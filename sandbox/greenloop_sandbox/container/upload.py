@@ -6,17 +6,14 @@ They are sent as bytes over stdin and not mounted, so an engine on another machi
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from fnmatch import translate
-from functools import cache
 from pathlib import Path
 
 from greenloop_sandbox.errors import CannotVerifyError
-from greenloop_sandbox.records import is_shown
+from greenloop_sandbox.records import Mask
 
 MAX_BYTES = 256 << 20
 MAX_FILES = 50_000
@@ -29,7 +26,7 @@ EXCLUDED_FOLDERS = frozenset({
     ".pytest_cache", ".ruff_cache", ".pytype", ".hypothesis", ".tox", ".nox", ".eggs", ".direnv",
     ".ipynb_checkpoints", ".idea", ".vscode", ".vs", ".gradle", ".cache",
 })  # fmt: skip
-EXCLUDED_FILES = ("*.pyc", "*.pyo", "*.swp", ".DS_Store")
+EXCLUDED_ENDS = (".pyc", ".pyo", ".swp", ".DS_Store")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +59,7 @@ def scan(root: Path, masked: Sequence[str], most_files: int = MAX_FILES) -> Work
     workspace, and names that the protocol cannot carry.
     Raises `CannotVerifyError` naming the largest folder when there is too much.
     """
-    entries = dict(_entries(root, root.resolve(), masked))
+    entries = dict(_entries(root, root.resolve(), Mask(masked)))
     upload = WorkspaceUpload(
         files={path: stamp for path, stamp in entries.items() if stamp is not None},
         folders=frozenset(path for path, stamp in entries.items() if stamp is None),
@@ -89,7 +86,7 @@ def read_batches(root: Path, paths: Sequence[str], most_bytes: int = BATCH_BYTES
         yield batch
 
 
-def _entries(root: Path, real_root: Path, masked: Sequence[str]) -> Iterator[tuple[str, FileStamp | None]]:
+def _entries(root: Path, real_root: Path, mask: Mask) -> Iterator[tuple[str, FileStamp | None]]:
     """Yields (path, stamp) for files, (path, None) for folders."""
     pending: list[tuple[str, frozenset[str]]] = [("", frozenset({str(real_root)}))]
     while pending:
@@ -100,16 +97,16 @@ def _entries(root: Path, real_root: Path, masked: Sequence[str]) -> Iterator[tup
             continue
         for entry in entries:
             path = f"{folder}/{entry.name}" if folder else entry.name
-            if "\\" in entry.name or (_is_masked(entry.name, masked) and not is_shown(path, masked)):
+            if "\\" in entry.name or mask.hides(path):
                 continue
             try:
-                if entry.is_symlink() and not _stays_inside(Path(entry.path), real_root, masked):
+                if entry.is_symlink() and not _stays_inside(Path(entry.path), real_root, mask):
                     continue
                 status = entry.stat()
             except OSError:
                 continue  # a broken link, or a file that has vanished
             if stat.S_ISREG(status.st_mode):
-                if not _is_masked(entry.name, EXCLUDED_FILES):
+                if not entry.name.endswith(EXCLUDED_ENDS):
                     yield (
                         path,
                         FileStamp(
@@ -126,23 +123,13 @@ def _entries(root: Path, real_root: Path, masked: Sequence[str]) -> Iterator[tup
                     yield path, None
 
 
-def _is_masked(name: str, masked: Sequence[str]) -> bool:
-    return _compile_patterns(tuple(masked)).match(name) is not None
-
-
-@cache
-def _compile_patterns(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    """Compiles all patterns into one expression: a large workspace matches some hundred thousand names."""
-    return re.compile("|".join(map(translate, patterns)) or r"(?!)")
-
-
-def _stays_inside(link: Path, real_root: Path, masked: Sequence[str]) -> bool:
+def _stays_inside(link: Path, real_root: Path, mask: Mask) -> bool:
     """True if the link leads to a path in the workspace that is not hidden itself."""
     try:
         target = link.resolve(strict=True).relative_to(real_root)
     except (OSError, ValueError, RuntimeError):
         return False
-    is_hidden = any(_is_masked(part, masked) for part in target.parts) and not is_shown(target.as_posix(), masked)
+    is_hidden = any(mask.hides(path.as_posix()) for path in [target, *target.parents][:-1])
     return not is_hidden and not any(part in EXCLUDED_FOLDERS for part in target.parts)
 
 

@@ -10,7 +10,7 @@ import pytest
 from greenloop.core.errors import CannotVerifyError
 from greenloop_sandbox.container import upload
 
-MASKED = (".env*", "*.pem", ".git")
+MASKED = (".env*", "*.pem", ".git", "private/*.txt")
 
 
 def laid(root: Path, *paths: str) -> Path:
@@ -31,6 +31,8 @@ def laid(root: Path, *paths: str) -> Path:
         (".env", False),
         ("pkg/.env.local", False),
         ("certs/key.pem", False),
+        ("private/a.txt", False),
+        ("a.txt", True),
         (".git/config", False),
         ("pkg/__pycache__/m.pyc", False),
         ("pkg/m.pyc", False),
