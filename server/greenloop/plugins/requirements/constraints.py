@@ -31,7 +31,7 @@ from greenloop.plugins.requirements.limits import (
     parse,
     violation_sentence,
 )
-from greenloop.project.formatting import find_tool
+from greenloop.project.environment.programs import find_tool
 from greenloop_sandbox import CaseResult, Failure, Frame
 
 SECONDS = 30.0  # time limit of ruff for one text

@@ -22,9 +22,9 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.core.text.encoding import declared_encoding, why_not_encodable
 from greenloop.plugins.written_tests.append import REMARKS, append_tests, is_unittest, render_tests
+from greenloop.plugins.written_tests.formatting import format_code
 from greenloop.plugins.written_tests.settings import WrittenTestSettings
 from greenloop.project import sources
-from greenloop.project.formatting import format_code
 from greenloop.project.settings import Settings
 from greenloop.wording.notes import list_some
 from greenloop_sandbox import Session, TestRun, case_results

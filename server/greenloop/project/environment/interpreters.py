@@ -28,6 +28,7 @@ from greenloop.project.environment.environment_hints import (
     environments_of_runners,
     requires_python,
 )
+from greenloop.project.environment.programs import safe_path
 from greenloop.project.settings import Settings
 from greenloop_sandbox import Environment
 
@@ -281,15 +282,6 @@ def _find_system(root: Path, environ: Mapping[str, str], own: Path) -> Environme
     raise CannotVerifyError(
         "No Python was found that could run this project's tests.",
         remedy=f"Create one: python3 -m venv {root / '.venv'}, or set 'interpreter' to one.",
-    )
-
-
-def safe_path(root: Path, environ: Mapping[str, str]) -> str:
-    """PATH without relative folders and without folders inside the repository, whose binaries must not run."""
-    resolved_root = root.resolve()
-    folders = [Path(part) for part in environ.get("PATH", os.defpath).split(os.pathsep) if part]
-    return os.pathsep.join(
-        str(folder) for folder in folders if folder.is_absolute() and not folder.resolve().is_relative_to(resolved_root)
     )
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerifyError, UsageError
-from greenloop.project.environment.interpreters import safe_path
+from greenloop.project.environment.programs import safe_path
 from greenloop.project.revisions.git_objects import (
     FOLDER,
     MODULE,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.project.formatting import configured_formatter, find_tool, format_code
+from greenloop.plugins.written_tests.formatting import configured_formatter, format_code
 
 CODE = "def test_one():\n    assert f('a') == {'b': 1}\n"
 
@@ -91,13 +91,3 @@ def test_a_formatter_that_fails_or_changes_the_meaning_is_ignored(root, tmp_path
 def test_a_formatter_that_takes_too_long_is_ignored(root, tmp_path, monkeypatch):
     on_path(monkeypatch, install(tmp_path / "bin", "import time; time.sleep(60)").parent)
     assert format_code(CODE, root, "test_m.py", seconds=0.5) == CODE
-
-
-def test_a_formatter_inside_the_workspace_is_never_started(root, tmp_path, monkeypatch):
-    tool = install(root / "bin", "open('started', 'w')", "some-tool")
-    on_path(monkeypatch, tool.parent)
-    assert find_tool("some-tool", root) is None
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "some-tool").symlink_to(tool)
-    on_path(monkeypatch, tmp_path / "bin")
-    assert find_tool("some-tool", root) is None

@@ -8,24 +8,15 @@ from __future__ import annotations
 import ast
 import os
 import re
-import shutil
 import subprocess
-import sys
 import tomllib
 from pathlib import Path, PurePosixPath
 
 from greenloop.core.python.ast_source import dump_tree, parse_module, parse_module_strictly
 from greenloop.project import sources
-from greenloop.project.environment.interpreters import safe_path
+from greenloop.project.environment.programs import find_tool
 
 SECONDS = 10.0  # time limit of the formatter
-
-
-def find_tool(name: str, root: Path) -> str | None:
-    """The program next to greenloop's own Python, else one on the PATH and outside the workspace."""
-    own_tool = shutil.which(name, path=str(Path(sys.executable).parent))
-    tool = own_tool or shutil.which(name, path=safe_path(root, os.environ))
-    return tool if own_tool or (tool and not Path(tool).resolve().is_relative_to(root.resolve())) else None
 
 
 def configured_formatter(root: Path, path: str) -> str:
