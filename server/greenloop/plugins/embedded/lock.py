@@ -52,7 +52,7 @@ def held(path: Path) -> bool:
 
 @asynccontextmanager
 async def exclusive(path: Path, waiting: Callable[[], None] = lambda: None) -> AsyncIterator[None]:
-    """Holds the lock; while waiting for it, calls `on_wait` at every try."""
+    """Holds the lock; while waiting for it, calls `waiting` at every try."""
     while (descriptor := take(path)) is None:
         waiting()
         await asyncio.sleep(INTERVAL)

@@ -160,7 +160,7 @@ def _not_available(model: EmbeddedModel, reason: str) -> ModelError:
 
 
 async def _copy(model: EmbeddedModel, partial: Path, progress: Progress, source: Path) -> Path:
-    """Takes the bytes from a copy of the file; records its size and hash where none are known."""
+    """Takes the bytes from a copy of the file."""
     different = ModelError(
         f"{source} is not {model.name}: its size or its SHA-256 is different.",
         remedy=f"It has to be {model.file} of {model.hub}, {model.size} bytes.",
@@ -173,17 +173,12 @@ async def _copy(model: EmbeddedModel, partial: Path, progress: Progress, source:
             # From the first byte: what was downloaded before may be what is damaged.
             await asyncio.to_thread(partial.unlink, missing_ok=True)
             _check_room(model, size)
-            digest = hashlib.sha256()
             with partial.open("wb") as copy:
                 while chunk := await asyncio.to_thread(file.read, STEP):
                     copy.write(chunk)
-                    await asyncio.to_thread(digest.update, chunk)
                     progress(copy.tell(), size)
     except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
         raise _unreadable(source, error) from error
-    if not model.sha256:
-        model = replace(model, size=size, sha256=digest.hexdigest())
-        await asyncio.to_thread(catalogue.record, model)
     try:
         return await _finish(model, partial)
     except _DamagedError:
@@ -191,10 +186,14 @@ async def _copy(model: EmbeddedModel, partial: Path, progress: Progress, source:
 
 
 async def _finish(model: EmbeddedModel, partial: Path) -> Path:
+    """Checks the file and gives it its name. Size and hash are recorded if none are known."""
     digest = hashlib.sha256()
     with partial.open("rb") as file:
         while chunk := await asyncio.to_thread(file.read, STEP):
             await asyncio.to_thread(digest.update, chunk)
+    if not model.sha256:
+        model = replace(model, size=size_of(partial), sha256=digest.hexdigest())
+        await asyncio.to_thread(catalogue.record, model)
     if digest.hexdigest() != model.sha256:
         await asyncio.to_thread(partial.unlink)
         raise _DamagedError
