@@ -132,7 +132,7 @@ def _memory(pid, name):
 
 
 def plugin(end, passes, memory):
-    """Makes the plugin that runs all cases so many times and marks their calls; to be made before code of the project.
+    """Makes the plugin that runs all cases `passes` times and marks their calls; to be made before code of the project.
 
     Garbage is collected at the end of each call, which pays for it, and at no other time: to switch that off gains
     nothing. Where `memory` is recorded, what would make `tracemalloc` forget does nothing.

@@ -27,7 +27,7 @@ _NAMED = (types.BuiltinFunctionType, types.FunctionType, types.MethodDescriptorT
 
 
 class SafeRepr:
-    """`show(value)` gives at most so many `characters`; `seconds` is the time that libraries' own `repr` may take.
+    """`show(value)` gives at most `characters` characters; `seconds` is the time that libraries' own `repr` may take.
 
     Values of the types `atoms` never change, so a caller that holds the same one need not show it again.
     """

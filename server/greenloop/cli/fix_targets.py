@@ -120,7 +120,7 @@ def _fix_each(job: FixJob, targets: Sequence[str]) -> int:
 
 
 def _choose(found: testing.Regressions, since: str, most: int) -> tuple[list[str], str]:
-    """The tests to fix, at most so many, and a sentence about all that fail."""
+    """The tests to fix, at most `most`, and a sentence about all that fail."""
     old = f"{len(found.old)} that failed there too" if found.old else ""
     if not found.red:
         return [], f"No test has started to fail since {since}" + (f"; left out: {old}." if old else ".")

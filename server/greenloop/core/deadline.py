@@ -50,7 +50,7 @@ class Deadline:
         return max(0.0, self.left - self.kept)
 
     def limit(self, *, kept: float = 0.0) -> asyncio.Timeout:
-        """Returns a context manager that raises `TimeoutError` so many seconds before the end."""
+        """Returns a context manager that raises `TimeoutError` `kept` seconds before the end."""
         return asyncio.timeout(None if math.isinf(self.seconds) else self.left - kept)
 
 

@@ -81,7 +81,7 @@ class Measurement:
     async def run(
         self, selectors: Sequence[str], *, seconds: float, without: Collection[str] = (), most_each: float = inf
     ) -> Execution:
-        """Runs these tests except those `without` for at most so many seconds; returns the first execution.
+        """Runs these tests except those `without` for at most `seconds`; returns the first execution.
 
         A case that takes longer than `most_each` is left for later; after `MOST_SLOW` of them all others are.
         """
@@ -109,7 +109,7 @@ class Measurement:
         return first
 
     async def go_on(self, seconds: float) -> None:
-        """Runs the unknown cases for at most so many seconds."""
+        """Runs the unknown cases for at most `seconds`."""
         deadline = self.clock() + seconds
         while (left := deadline - self.clock()) > 0 and self.unknown:
             waiting = [case for case in self.unknown if case not in self._slow]

@@ -91,7 +91,7 @@ async def run_importing_tests(
     most: float = math.inf,
     most_each: float = math.inf,
 ) -> RelatedTestsRun:
-    """Runs and traces these test files and those that import one of the modules, for at most so many seconds.
+    """Runs and traces these test files and those that import one of the modules, for at most `most` seconds.
 
     A case that takes longer than `most_each` is left for later.
     """

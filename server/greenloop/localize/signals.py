@@ -91,7 +91,7 @@ def _counts(cases: Collection[Lines]) -> Mapping[tuple[str, int], int]:
 
 
 def ochiai(failed: int, passed: int, all_failing: int) -> float:
-    """Returns 0..1 for what so many failing and passing cases ran.
+    """Returns 0..1 for a statement that this many failing and passing cases ran.
 
     A. Ochiai 1957, as used by Abreu, Zoeteweij and van Gemund, "On the Accuracy of Spectrum-based Fault Localization",
     2007.

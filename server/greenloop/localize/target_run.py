@@ -102,7 +102,7 @@ async def trace_statements(
 ) -> Mapping[str, StatementTrace]:
     """Returns what the cases ran of the suspects, by case id; empty where that would take too long.
 
-    `target` are the selectors of the failing cases, which took so many seconds; `files` are texts to add.
+    `target` are the selectors of the failing cases, which took `seconds`; `files` are texts to add.
     """
     limit = min(TRACE_SECONDS, SHARE * context.deadline.left)
     if not evidence.suspects or (seconds > limit and not hangs):

@@ -38,7 +38,7 @@ def quick_limit(usual: float) -> float:
 async def run_cases(
     inputs: VerificationInputs, session: Session, files: Files, *, hash_seed: int = 0, most: float = inf
 ) -> Verdict:
-    """Runs the target cases first, for at most so many seconds, and the related tests only if those pass."""
+    """Runs the target cases first, for at most `most` seconds, and the related tests only if those pass."""
     test_run = inputs.test_run(files, hash_seed=hash_seed)
     verdict = inputs.judge(await session.run(replace(test_run, seconds=min(most, inputs.limits.seconds))))
     if verdict.status is not Status.PASSED or not inputs.problem.neighbours:

@@ -176,7 +176,7 @@ def describe_measured(data: Mapping[str, Any]) -> str:
 
 
 def measured_rows(data: Mapping[str, Any], most: int) -> list[str]:
-    """The details of what requirements measured, by line of code: at most so many lines before and after."""
+    """The details of what requirements measured, by line of code: at most `most` lines before and after."""
     return [row for shown in show(data) for row in shown.details(most)]
 
 

@@ -1,4 +1,4 @@
-"""Describes a failure for somebody who has to repair it: the whole chain of exceptions, with the values of locals.
+"""Describes a failure for its repair: the whole chain of exceptions, with the values of locals.
 
 The values are shown without running the project's code; expressions that were asked for are evaluated in the failing
 frame, which does run it. It must not decide anything about the case.

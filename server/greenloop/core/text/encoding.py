@@ -81,7 +81,7 @@ def why_not_encodable(text: str, encoding: Encoding) -> str | None:
 
 
 def read_or_empty(file: Path, *, most: int = -1) -> str:
-    """At most so many characters of a file as UTF-8; empty where it cannot be read."""
+    """At most `most` characters of a file as UTF-8; empty where it cannot be read."""
     try:
         with file.open(encoding="utf-8", errors="replace") as stream:
             return stream.read(most)

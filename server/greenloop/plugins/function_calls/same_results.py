@@ -72,7 +72,7 @@ class TooLongError(BaseException):
 
 
 def limit_call(seconds: float) -> None:
-    """Lets the running call go on for so many seconds of processor time; 0: without a limit."""
+    """Ends the running call after these seconds of processor time; 0: without a limit."""
 
     def end(_signal: int, frame: Any) -> None:
         # Hypothesis listens to the garbage collector; what is raised there is lost.

@@ -53,7 +53,7 @@ _HASHABLE = frozenset(
 
 
 def hypothesis_settings(examples: int) -> str:
-    """The decorator of a test that tries so many inputs: always the same ones, and only the smallest failure."""
+    """The decorator of a test that tries this many inputs: always the same ones, and only the smallest failure."""
     # No database and no explain phase, which needs the tracer.
     return (
         f"settings(max_examples={examples}, derandomize=True, database=None, deadline=None, "

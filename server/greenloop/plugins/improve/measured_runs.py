@@ -40,7 +40,7 @@ class RunCost:
 
 
 def read_cost(execution: Execution, passes: int) -> RunCost | None:
-    """Returns what a run of so many passes cost; None where a case did not pass, or a mark is missing."""
+    """Returns the cost of a run of this many passes; None where a case did not pass, or a mark is missing."""
     costs, cases = execution.costs, len(case_results(execution))
     if costs is None or not all_passed(execution) or len(costs.calls) != cases * passes:
         return None

@@ -161,7 +161,7 @@ class Bench:
     ) -> Execution:
         """Runs the workload over these changed texts; of the user's own code, where there are none.
 
-        With `passes`, so many times, and the supervisor measures what the calls cost.
+        With `passes`, that number of times, and the supervisor measures what the calls cost.
         """
         inputs = self.inputs
         added = {path: text.encode() for path, text in workload.files.items()}

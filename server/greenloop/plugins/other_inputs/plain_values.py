@@ -41,7 +41,7 @@ class UnplainError(Exception):
 
 
 def encode(value: Any, *, digits: int = 0, strict: bool = False, depth: int = 0, seen: tuple[int, ...] = ()) -> Any:
-    """Returns the tree of a value. With `digits`, floats are rounded to so many: the order of additions is no result.
+    """Returns the tree of a value. With `digits`, floats are rounded to them: the order of additions is no result.
 
     `strict`: raises `UnplainError` for what cannot be made again from its tree; otherwise it is named by its type.
     """

@@ -131,7 +131,7 @@ def _moved_sign(sign: str, step: int) -> str:
 
 
 def vary_calls(calls: Sequence[Call], most: int, more: Sequence[Call] = ()) -> list[Call]:
-    """Returns at most so many calls near these: one change of each call, then the next; none of them, nor of `more`."""
+    """Returns at most `most` calls near these: one change of each call, then the next; none of them, nor of `more`."""
     known = {call.key for call in (*calls, *more)}
     waiting = [_varied(call) for call in calls]
     found: list[Call] = []

@@ -1,7 +1,7 @@
 """A run as a file that other machines can verify: its records, and how they are written and read.
 
 The file names no folder, no user and no interpreter of the machine that wrote it.
-A file that is read comes from somebody else: everything in it is checked here, or measured again where it is used.
+A file that is read comes from another user: everything in it is checked here, or measured again where it is used.
 """
 
 from __future__ import annotations

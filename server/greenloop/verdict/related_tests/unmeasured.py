@@ -101,7 +101,7 @@ class UnmeasuredTests:
         return (self.is_possible or self.running > 0) and not has_refuted
 
     def start(self, worthwhile: float = AHEAD) -> None:
-        """Begins on the other processors, where the tests are expected to take so many seconds, or it is not known."""
+        """Begins on the other processors, if the tests are expected to take that long, or it is not known."""
         is_known = self.usual or self._ended
         is_short = is_known and len(self.waiting) * self._seconds_each() <= worthwhile
         if self.is_possible and not is_short and not self._tasks:

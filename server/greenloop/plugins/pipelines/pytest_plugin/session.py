@@ -69,7 +69,7 @@ class SessionRecorder:
         )
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Notes that somebody ended the session; `-x` ends it by an exception that is only derived from these."""
+        """Notes that the user ended the session; `-x` ends it by an exception that is only derived from these."""
         self._cancelled = excinfo.type in (KeyboardInterrupt, pytest.exit.Exception)
 
     def pytest_unconfigure(self, config: pytest.Config) -> None:

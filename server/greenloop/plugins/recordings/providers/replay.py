@@ -177,7 +177,7 @@ def _read(path: Path) -> Recorded:
 
 # -- recording --------------------------------------------------------------------------------------------------------
 
-# How the keys of settings on which requests depend begin. A recording comes from somebody else: it sets no others.
+# How the keys of settings on which requests depend begin. A recording comes from another user: it sets no others.
 REQUEST_SETTINGS = (
     *("preset", "attempts", "regions", "tokens", "ask", "ladder.", "prompt.", "answer.", "feedback.", "improve."),
     *("drafter.t", "refiner.t", "critic.t", "tester.t", "planner.t", "planner.skip", "spec.design", "spec.noticed"),

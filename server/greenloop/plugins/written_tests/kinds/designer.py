@@ -79,7 +79,7 @@ def requests(target: StubView, first_answers: Sequence[str] = ()) -> list[ChatRe
 
 
 def build_spec(region: Region, module: str, target: StubView, answers: Sequence[str], *, most: int = MOST) -> Spec:
-    """The spec of these answers, one for each set, with at most so many tests of each. Pure."""
+    """The spec of these answers, one for each set, with at most `most` tests of each. Pure."""
     test_sets = [_test_set(answer, target, most) for answer in answers]
     batches: dict[str, list[str]] = defaultdict(list)
     unique_tests: dict[str, TestLine] = {}
