@@ -120,14 +120,21 @@ def test_revisions_and_folders_that_do_not_exist(work, capsys, monkeypatch, tmp_
     assert "is not in a readable git repository" in capsys.readouterr().err
 
 
-def test_a_suite_that_pytest_cannot_import_is_not_one_that_passes(work, capsys):
+NEW = "from m import treble\n\n\ndef test_treble():\n    assert treble(1) == 3\n"
+
+
+@pytest.mark.parametrize("words", [[], ["--all"], ["--since", "HEAD"]], ids=["first", "all", "since"])
+def test_a_file_that_cannot_be_imported_has_failing_tests_where_its_code_may_be_written(work, capsys, words):
     (work / "m.py").write_text(CODE.replace("x + 1", "x * 2").replace("x // 3", "x // 2"))
     git(work, "commit", "-qam", "right")
-    (work / "tests/test_new.py").write_text("from m import treble\n\n\ndef test_treble():\n    assert treble(1) == 3\n")
-    report = work.parent / "fix.xml"
-    for words in ([], ["--all"], ["--since", "HEAD"]):
-        assert main(["fix", *words, "--report", f"junit={report}"]) == 3
-        said = capsys.readouterr().err
-        assert "pytest cannot import tests/test_new.py" in said
-        assert "greenloop fix tests/test_new.py::" in said
-        assert len(ET.parse(report).findall(".//error")) == 1
+    new, report = work / "tests/test_new.py", work.parent / "fix.xml"
+    answers = work.parent / "answers.jsonl"
+    answers.write_text(json.dumps("```python\ndef treble(x):\n    return 3 * x\n```") + "\n")
+    options = ["--preset", "plain", "--model", f"scripted:{answers}", "--report", f"junit={report}"]
+    new.write_text(NEW)
+    assert main(["fix", *words, *options]) == 0
+    assert "tests/test_new.py" in capsys.readouterr().err
+    new.write_text("(")
+    assert main(["fix", *words, *options]) == 3
+    assert "pytest cannot import tests/test_new.py" in capsys.readouterr().err
+    assert len(ET.parse(report).findall(".//error")) == 1

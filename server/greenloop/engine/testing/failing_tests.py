@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.engine.sandbox_spec import ignore_status
-from greenloop.engine.testing.run_tests import SuiteReport, refuse_unreadable, run_tests
+from greenloop.engine.testing.run_tests import SuiteReport, files_that_lack_code, refuse_unreadable, run_tests
 from greenloop.engine.timing import heartbeat
 from greenloop.localize.regions import may_change
 from greenloop.project.environment.declared_dependencies import is_third_party
@@ -26,7 +26,8 @@ async def list_failing_tests(
     root: Path, folder: Path, *, settings: Settings, report_status: Callable[[str], None] = ignore_status
 ) -> list[str]:
     """Runs the suite, or that of the workspace's member with this folder, in the sandbox, unchanged; returns the node
-    ids that fail, in order, and last the test files that code under test keeps pytest from importing.
+    ids that fail, in order, and last the test files that pytest cannot import because of code under test, or without
+    code that is still to be written.
 
     Raises `CannotVerifyError` where none fails and pytest cannot import or run all tests, and `UsageError` where it
     finds no test at all.
@@ -38,7 +39,8 @@ async def list_failing_tests(
     except CannotVerifyError as error:
         raise _with_files_to_write(error, root) from error
     failing = [result.id for result in report.results if result.outcome in {"failed", "error"}]
-    failing += _files_behind_broken_code(report.errors, file_patterns(root))
+    files = [*_files_behind_broken_code(report.errors, file_patterns(root)), *files_that_lack_code(report.errors, root)]
+    failing += dict.fromkeys(files)
     if not failing:
         refuse_unreadable(report.errors)
         refuse_unfinished(report, max(settings.suite.seconds, settings.sandbox.seconds))

@@ -17,6 +17,7 @@ from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status, ope
 from greenloop.engine.timing import heartbeat
 from greenloop.localize.unreached.uncollected import explain_broken_pytest, is_pytest_broken
 from greenloop.project import sandbox_selection, workspace
+from greenloop.project.environment.declared_dependencies import is_third_party
 from greenloop.project.environment.faults import explain_broken_sandbox, explain_start, find_environment_fault
 from greenloop.project.revisions.git import Repository
 from greenloop.project.revisions.revision import Revision, compare
@@ -162,6 +163,18 @@ def _report(run: TestRun, execution: Execution, settings: Settings) -> SuiteRepo
     )
 
 
+def files_that_lack_code(errors: Iterable[CollectError], root: Path) -> list[str]:
+    """The test files that import what the workspace does not have yet: a candidate may write it."""
+    named = ((error.id.partition("::")[0], error.missing_name) for error in errors)
+    return [
+        *dict.fromkeys(
+            file
+            for file, name in named
+            if name and not file.endswith("conftest.py") and not is_third_party(name.partition(".")[0], root)
+        )
+    ]
+
+
 def refuse_unreadable(errors: Iterable[CollectError]) -> None:
     """Raises `CannotVerifyError` for test files that pytest cannot import: nothing names their tests."""
     first_errors: dict[str, CollectError] = {}
@@ -176,10 +189,7 @@ def refuse_unreadable(errors: Iterable[CollectError]) -> None:
     reason = f"{failure.type}: {failure.message}".strip().splitlines()[0]
     raise CannotVerifyError(
         f"pytest cannot import {first}{more}, so nothing names its tests ({reason}{place}).",
-        # A test may use a name that is still to be written; nothing else lets a file be imported.
-        remedy=f"Correct that, or name one of the tests yourself: `greenloop fix {first}::NAME`."
-        if error.missing_name and not first.endswith("conftest.py")
-        else "Fix that first: pytest has to be able to collect the tests.",
+        remedy="Fix that first: pytest has to be able to collect the tests.",
     )
 
 
@@ -254,7 +264,10 @@ async def find_regressions(
             outcomes = {result.id: result.outcome for result in case_results(execution)}
     found = sort_failing(failing, unreadable, outcomes, commit)
     if not found.red:
-        refuse_unreadable(error for error in errors if error.id.partition("::")[0] not in then.paths)
+        new = [error for error in errors if error.id.partition("::")[0] not in then.paths]
+        found = replace(found, new=tuple(files_that_lack_code(new, root)))
+        if not found.red:
+            refuse_unreadable(new)
     return found
 
 

@@ -4,12 +4,9 @@ import pytest
 
 from greenloop.core.errors import CannotVerifyError
 from greenloop.engine.testing.failing_tests import refuse_unfinished, refuse_unreadable
-from greenloop.engine.testing.run_tests import SuiteReport
+from greenloop.engine.testing.run_tests import SuiteReport, files_that_lack_code
 from greenloop_sandbox import CaseResult, Failure, Frame
 from greenloop_sandbox.report.cases import CollectError
-
-NAMING = "Correct that, or name one of the tests yourself: `greenloop fix test_m.py::NAME`."
-FIRST = "Fix that first: pytest has to be able to collect the tests."
 
 
 def error(file: str, *, name: str | None = None) -> CollectError:
@@ -18,14 +15,24 @@ def error(file: str, *, name: str | None = None) -> CollectError:
 
 
 @pytest.mark.parametrize(
-    ("file", "name", "remedy"),
-    [("test_m.py", "encode", NAMING), ("test_m.py", None, FIRST), ("sub/conftest.py", "encode", FIRST)],
+    ("file", "name", "files"),
+    [
+        ("test_m.py", "m", ["test_m.py"]),
+        ("test_m.py::TestA", "package.m", ["test_m.py"]),
+        ("test_m.py", None, []),
+        ("test_m.py", "numpy", []),
+        ("sub/conftest.py", "m", []),
+    ],
 )
-def test_only_a_missing_name_of_a_test_file_can_be_gone_around(file, name, remedy):
+def test_a_test_file_that_lacks_code_of_the_workspace_is_a_failing_one(file, name, files, tmp_path):
+    assert files_that_lack_code([error(file, name=name), error(file, name=name)], tmp_path) == files
+
+
+def test_a_file_that_cannot_be_imported_for_another_reason_is_named():
     with pytest.raises(CannotVerifyError) as caught:
-        refuse_unreadable([error(file, name=name)])
-    assert str(caught.value) == f"pytest cannot import {file}, so nothing names its tests (E: why, m.py:7)."
-    assert caught.value.remedy == remedy
+        refuse_unreadable([error("test_m.py")])
+    assert str(caught.value) == "pytest cannot import test_m.py, so nothing names its tests (E: why, m.py:7)."
+    assert caught.value.remedy == "Fix that first: pytest has to be able to collect the tests."
 
 
 def test_further_files_are_counted_once_each():
