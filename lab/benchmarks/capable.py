@@ -33,7 +33,7 @@ from typing import Any
 from answering import CHARACTERS, Answer, from_files, from_list, serve
 
 from greenloop.core.text.diff import count_changed_lines
-from greenloop.drafting.candidates.checks.clean_edit import find_blemishes
+from greenloop.plugins.conversations.clean_edit import find_blemishes
 from greenloop.project.settings import Settings
 from greenloop.project.sources import is_trusted
 from greenloop_lab.bench import task_folder, tasks

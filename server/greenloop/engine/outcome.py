@@ -19,7 +19,7 @@ from greenloop.core.records.spec import USER_PROVENANCES
 from greenloop.core.run_state import Baseline, RunState
 from greenloop.core.summary import total_usage, verification_level
 from greenloop.drafting.candidates.checks import hardcoding
-from greenloop.drafting.candidates.checks.clean_edit import warnings
+from greenloop.drafting.candidates.checks.risky_calls import warnings
 from greenloop.engine.conversations import Withdrawn
 from greenloop.wording.notes import describe_withdrawn
 from greenloop.wording.outcome import describe_unasked, isolation_caveat, summarize_solved, summarize_unsolved

@@ -19,9 +19,9 @@ from greenloop.core.records.spec import Region
 from greenloop.core.summary import CANNOT
 from greenloop.drafting.candidates.answers.changed_regions import with_file
 from greenloop.drafting.candidates.answers.imports_and_helpers import add_missing_imports
-from greenloop.drafting.candidates.checks.clean_edit import find_blemishes
 from greenloop.engine.loop.candidate_runs import with_finding
 from greenloop.plugins.conversations import file_edits
+from greenloop.plugins.conversations.clean_edit import find_blemishes
 from greenloop.plugins.conversations.messages import turns
 
 OUTSIDE = "NotEditable"

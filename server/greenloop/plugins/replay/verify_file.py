@@ -16,7 +16,7 @@ from greenloop.core.errors import BaselineChangedError, CannotVerifyError, Usage
 from greenloop.core.records.problem import Problem
 from greenloop.core.text.diff import keep_ends, merge, with_plain_ends
 from greenloop.core.text.encoding import Encoding, declared_encoding, encode
-from greenloop.drafting.candidates.checks.clean_edit import warnings
+from greenloop.drafting.candidates.checks.risky_calls import warnings
 from greenloop.engine.history import provenance
 from greenloop.engine.history.provenance import NOTHING, Basis
 from greenloop.engine.sandbox_spec import choose_sandbox, ignore_status

@@ -4,8 +4,8 @@ from greenloop.core.compose import compose
 from greenloop.core.fingerprint import is_same_code
 from greenloop.core.python.names import undefined_names
 from greenloop.core.records.attempt import Candidate
-from greenloop.drafting.candidates.checks.clean_edit import warnings
 from greenloop.drafting.candidates.checks.gate import check, without_faulty_functions
+from greenloop.drafting.candidates.checks.risky_calls import warnings
 
 MODULE = """\
 import os

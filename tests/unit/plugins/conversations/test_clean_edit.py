@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from greenloop.drafting.candidates.checks.clean_edit import find_blemishes
+from greenloop.plugins.conversations.clean_edit import find_blemishes
 
 
 def blemishes(before, after):
