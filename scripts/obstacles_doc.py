@@ -24,7 +24,9 @@ def main() -> int:
             Path(temporary).chmod(0o755)
             code, sentences[name] = run_obstacle(obstacle, Path(temporary))
         print(f"{name}: {code}, {sentences[name]}", file=sys.stderr)
-    (ROOT / "docs" / "troubleshooting.md").write_text(f"{HEAD}{make_table(sentences)}\n", encoding="utf-8")
+    page = ROOT / "docs" / "troubleshooting.md"
+    _table, heading, rest = page.read_text(encoding="utf-8").partition("\n## ")
+    page.write_text(f"{HEAD}{make_table(sentences)}\n{heading}{rest}", encoding="utf-8")
     return 0
 
 

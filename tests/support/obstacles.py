@@ -161,6 +161,7 @@ def _environment(home: Path) -> dict[str, str]:
 def _last_sentence(done: subprocess.CompletedProcess[str], folder: Path) -> str:
     error = done.stderr.rpartition("greenloop: ")[2] if "greenloop: " in done.stderr else ""
     text = " ".join((error or done.stdout.strip().rpartition("\n\n")[2]).split())
+    text = text.partition(" Note: ")[0]  # what the tests leave open is not about the obstacle
     text = text.replace(str(folder / "project"), "~/project").replace(str(folder / "home"), "~")
     text = re.sub(r"/\S*/bin/python[\d.]*", lambda path: "python3" if ".venv" not in path[0] else path[0], text)
     return text.replace(str(folder), "~")
