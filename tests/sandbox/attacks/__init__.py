@@ -15,6 +15,7 @@ from . import (
     apart_operators,
     apart_receiver,
     apart_same,
+    apart_seams,
     apart_silence,
     apart_state,
     apart_tasks,
@@ -90,6 +91,7 @@ _APART = (
     apart_translation,
     apart_silence,
     apart_receiver,
+    apart_seams,
 )
 FORGERIES: tuple[Forgery, ...] = tuple(forgery for family in _APART for forgery in family.FORGERIES)
 HONEST: tuple[Forgery, ...] = tuple(change for family in _APART for change in family.HONEST)

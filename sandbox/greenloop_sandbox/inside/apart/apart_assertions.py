@@ -166,7 +166,7 @@ def _may_leave(node):
 # -- both sides of each ----------------------------------------------------------------------------------------------
 
 SHOWN = 2  # the level of an equality one side of which makes an object
-MOST_NOTES, MOST_SITES, MOST_FALSE, MOST_PARTS = 2000, 100, 200, 2000
+MOST_NOTES, MOST_SITES, MOST_FALSE, MOST_PARTS = 200, 100, 2000, 2000
 _SHOWN = frozenset(("datetime", "decimal", "fractions", "pathlib", "uuid", "re"))
 
 
@@ -180,7 +180,7 @@ class Operands:
 
     def __init__(self, wrong="", before=None, is_changed=lambda kind: None):
         self.sides, self.false, self.are_fixed = [], 0, False
-        self._goes_on, self._times = bool(wrong), collections.Counter()
+        self._goes_on, self._times, self._rest = bool(wrong), collections.Counter(), {}
         self._place = wrong.partition(OPERANDS)[2]  # of the arguments that are wrong in this run
         # {class: (least number of arguments, those of which there are no wrong ones)}, and the class made last.
         self._made, self._last, self._is_changed = before._made if before else {}, None, is_changed
@@ -215,10 +215,17 @@ class Operands:
             except Exception as error:
                 digests.append(type(error).__name__)
                 errors.append(error)
-        noted = [line, self._times[line, site] * MOST_SITES + site, *digests, [], False]
-        if len(self.sides) < MOST_NOTES:
+        times = self._times[line, site]
+        self._times[line, site] += 1
+        noted = [line, times * MOST_SITES + site, *digests, [], False]
+        if times < MOST_NOTES:
             self.sides.append(noted)
-            self._times[line, site] += 1
+        else:  # together with all further ones of its place
+            rest = self._rest.setdefault((line, site), noted)
+            if rest is noted:
+                self.sides.append(rest)
+            else:
+                rest[1:4] = noted[1], *map(digest, ((rest[2], digests[0]), (rest[3], digests[1])))
         for error in errors:
             raise error
         last = self._last if level == SHOWN else None  # the outermost one of the right side

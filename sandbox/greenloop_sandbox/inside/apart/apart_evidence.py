@@ -5,25 +5,23 @@ It must not know how values cross.
 
 import collections
 import contextlib
-import itertools
 import os
 import pathlib
 import re
-import stat
 import threading
-import traceback
 
 from apart_assertions import Operands, digest, has_left_assertions
 from apart_handles import Handle
 from apart_questions import ALL, CHANGES, CONSTANTS, MOST_SEEN, OPERATORS, RESULTS, STATES, Questions
 from apart_rules import is_failure
+from apart_states import files_below, held_by_tests, make_wrong
 from apart_tasks import receivers
-from apart_wrong import CHANCE, is_same, perturbed
+from apart_wrong import is_same, perturbed
 
 ENDS = ("StopIteration", "StopAsyncIteration", "IndexError", "CancelledError")  # of loops and tasks
 ENDING = re.compile(r"\b__(a?next|getitem)__\b")  # of iterators and sequences, which may end
-MOST_FILES = 2000  # that are looked at
 MOST_SAID = 2000  # messages that are kept
+MOST_REFUSED = 10  # calls of the code that raise an error; a test of patience needs fewer
 MOST_PATHS, MOST_PATH = 20, 500  # values in a list, and characters, that may be paths
 
 
@@ -36,7 +34,8 @@ class Evidence(Questions):
         self._is_thorough = request["wrong"] == ALL + "+"
         self._sign = {"+": 1, "-": -1}.get(request["wrong"][-1:], 0)
         self._seen, self._failed, self._receivers, self._scratch = [], None, [()], request["writable"][0]
-        self.said, self.written = collections.deque(maxlen=MOST_SAID), set()
+        self._held = None  # what the tests hold during the current question
+        self.said, self.written, self._made = collections.deque(maxlen=MOST_SAID), set(), set()
         self._rivals, self._looks, self._is_turned = {}, 0, False
 
     def doubt(self, reason):
@@ -72,16 +71,20 @@ class Evidence(Questions):
     def _is_of_another(self, number):
         """False for what hangs on the object whose method was called, but for what a test has under a name."""
         found, receiver = set(), [self.numbers.get(id(each)) for each in self._receivers[-1]]
-        todo, named = [*receiver], map(id, _containers_of(self.rules.is_test_module))
+        todo = [*receiver]
         while todo:
             child = todo.pop()
             if child is not None and child not in found:
                 found.add(child)
                 todo += [child for child, _ in self.known[child].children or ()] if child in self.known else ()
-        return number not in found or (number not in receiver and number in map(self.numbers.get, named))
+        if number not in found or number in receiver:
+            return number not in found
+        if self._held is None:
+            self._held = {id(value): value for value in held_by_tests(self.rules.is_test_module)}
+        return id(self.objects[number]) in self._held
 
     def request(self, kind, *values, roots=()):
-        is_call, outer, self._failed = kind in ("call", "method"), self._failed, None
+        is_call, outer, self._failed, self._held = kind in ("call", "method"), self._failed, None, None
         of_calls = self.receivers_of_calls() if kind == "turn" else self._receivers[-1]
         self._receivers.append(receivers(kind, values) if is_call else of_calls)
         before = files_below(self._scratch) if is_call or kind == "turn" else None
@@ -107,15 +110,28 @@ class Evidence(Questions):
 
     def _look_at_files(self, before):
         """Notes files of the tests that the code has changed; where a run is for that, they say something else."""
-        for path, state in files_below(self._scratch).items():
-            if before.get(path) == state:
-                continue
-            self.written.add(path)
-            if path in before:
+        after = files_below(self._scratch)
+        for path in sorted(path for path in {**before, **after} if before.get(path) != after.get(path)):
+            if path in after:
+                self.written.add(path)
+            if path not in before:
+                self._made.add(path)
+            elif path not in after and path in self._made:
+                continue  # the code has taken its own away
+            else:
                 self._record.states.add("the file %s" % os.path.basename(path))
             if self._wrong == ALL:
-                file = pathlib.Path(path)
-                file.write_bytes(b"%d%s" % (CHANCE.randint(1_000, 9_999), file.read_bytes()))
+                with contextlib.suppress(OSError):
+                    make_wrong(pathlib.Path(path), before.get(path), after.get(path))
+
+    def answer(self, kind, values):
+        is_call = not self._wrong and (kind == "method" or (kind == "op" and values[0] == "call"))
+        self._record.calls += is_call
+        try:
+            return super().answer(kind, values)
+        except Exception:
+            self._record.refused += is_call
+            raise
 
     def note_raised(self, error):
         if is_failure(error):
@@ -201,12 +217,20 @@ class Evidence(Questions):
 class CaseRecord:
     """Basis of the pass of the current case."""
 
-    def __init__(self, operands=None, taken=()):
-        self.changed, self.unfit, self.suspicious, self.is_shown = set(), "", False, False
-        self.asked, self.taken, self.lent, self.ran = set(), {*taken}, set(), set()
-        self.states, self.same, self.operands = set(), {}, operands or Operands()
-        # Functions of the code that are asked, those whose results are not made wrong, and errors that may end a loop.
-        self.functions, self.right, self.ends = set(), set(), []
+    def __init__(self, operands=None, before=None):
+        self.unfit, self.suspicious, self.is_shown = "", False, False
+        self.asked, self.lent, self.ran, self.same, self.operands = set(), set(), set(), {}, operands or Operands()
+        # Results that are not made wrong, and errors that may end a loop.
+        self.right, self.ends = set(), []
+        self.calls, self.refused = 0, 0  # of functions of the test, by the code
+        # What may have come from the code before the case began.
+        self.taken, self.changed, self.states, self.functions = set(), set(), set(), set()
+        if before:
+            self.inherit(before)
+
+    def inherit(self, before):
+        for name in ("taken", "changed", "states", "functions"):
+            getattr(self, name).update(getattr(before, name))
 
     def suspect(self, reason):
         self.suspicious = True
@@ -219,6 +243,8 @@ class CaseRecord:
         for error, names in self.ends:
             if has_vanished(error, names):
                 self.give_up("it raises %s, which ends a loop, a task or a thread of another" % type(error).__name__)
+        if self.refused > MOST_REFUSED and 2 * self.refused > self.calls:
+            self.give_up("most of its calls of what the test hands over raise an error, as guesses do")
         for reason, answers in self.same.items():
             if answers == {True}:
                 self.give_up(reason)
@@ -229,14 +255,6 @@ class CaseRecord:
         is_fixed = self.operands.are_fixed or len(self.functions) < 2
         sides = {"sides": self.operands.sides, "fixed": is_fixed, "false": self.operands.false}
         return {"rests_on": rests_on, **places, **sides, "unfit": self.unfit, "suspicious": self.suspicious}
-
-
-def _containers_of(is_test_module):
-    """Containers that tests have under a name at the moment, and what is in them."""
-    for frame, _ in traceback.walk_stack(None):
-        for each in frame.f_locals.values() if is_test_module(str(frame.f_globals.get("__name__"))) else ():
-            if type(each) in (list, dict, set):
-                yield from (each, *(each.values() if type(each) is dict else each))
 
 
 def has_vanished(error, names):
@@ -257,15 +275,3 @@ def _error_to_leave_with(kind, values):
     args = values[2] if kind == "op" else values[-2] if kind in ("call", "method") else ()
     is_triple = len(args) > 2 and isinstance(args[-2], BaseException) and args[-3] is type(args[-2])
     return args[-2] if is_triple else None
-
-
-def files_below(folder):
-    """{path: what tells a changed file from itself} of the files of a folder, up to a limit."""
-    paths = (os.path.join(each, name) for each, _, names in os.walk(folder) for name in names)
-    found = {}
-    for path in itertools.islice(paths, MOST_FILES):
-        with contextlib.suppress(OSError):  # it is gone
-            status = os.lstat(path)
-            if stat.S_ISREG(status.st_mode):
-                found[path] = (status.st_ino, status.st_size, status.st_mtime_ns)
-    return found

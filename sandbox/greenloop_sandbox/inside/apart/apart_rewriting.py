@@ -3,6 +3,9 @@
 import ast
 import copy
 import itertools
+import os
+
+from _pytest.assertion import rewrite as of_pytest
 
 NOTE = "apart_note"  # a builtin name of the judge's process
 SIDES = ("apart_left", "apart_right")
@@ -13,6 +16,18 @@ _WRITTEN = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.UnaryOp, a
 def rewrite(tree):
     """Changes the assertions of a module in place."""
     ast.fix_missing_locations(_Rewriter().visit(tree))
+
+
+def rewrite_all():
+    """Has the assertions of all modules rewritten from now on, but not those of installed plugins."""
+    rewrite_asserts = of_pytest.rewrite_asserts
+
+    def rewrite_more(tree, source, path=None, config=None):
+        if {"site-packages", "dist-packages"}.isdisjoint(str(path).split(os.sep)):
+            rewrite(tree)
+        rewrite_asserts(tree, source, path, config)
+
+    of_pytest.rewrite_asserts, of_pytest._read_pyc = rewrite_more, lambda *_args, **_keywords: None
 
 
 class _Rewriter(ast.NodeTransformer):

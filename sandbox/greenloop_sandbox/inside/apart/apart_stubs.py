@@ -14,7 +14,6 @@ import apart_rewriting
 import apart_sources
 import pytest
 from _pytest import doctest, tmpdir
-from _pytest.assertion import rewrite
 from apart_evidence import CONSTANTS, CaseRecord
 from apart_executions import Executions
 from apart_handles import Handle
@@ -38,9 +37,11 @@ class Separation:
         tmpdir._mk_tmp = lambda _request, factory: factory.mktemp("folder", numbered=True)  # no test's name
         self._peer, self._finder = None, JudgeFinder(self)
         self.record = CaseRecord(apart_assertions.Operands(request["wrong"], None, self._is_changed))
+        self._shared = self.record  # by more than one case: of imports, and of fixtures that outlive a case
         Executions(lambda: self._peer)
         if request["operands"]:
-            self._note_operands()
+            apart_rewriting.rewrite_all()
+            setattr(builtins, apart_rewriting.NOTE, self.record.operands)  # modules assert before there is a case
         sys.meta_path.insert(0, self._finder)
 
     @property
@@ -53,7 +54,8 @@ class Separation:
         if self._peer is not None and self._peer.broken:
             self.pytest_unconfigure()
         operands = apart_assertions.Operands(self.request["wrong"], self.record.operands, self._is_changed)
-        self.record = CaseRecord(operands, self.record.taken)
+        self._shared.taken |= self.record.taken
+        self.record = CaseRecord(operands, self._shared)
         self.record.is_shown = isinstance(item, doctest.DoctestItem)
         self.peer._record, self.peer.starts_program, self.peer._looks = self.record, False, 0
         setattr(builtins, apart_rewriting.NOTE, self.record.operands)
@@ -65,18 +67,6 @@ class Separation:
             return None
         held = [each for base in kind.__mro__ if rules.is_own(base) for each in vars(base).values()]
         return id(kind) in rules.made or any(map(is_stub, held))
-
-    def _note_operands(self):
-        """From now on the sides of the assertions of tests are noted, but not those of installed plugins."""
-        rewrite_asserts = rewrite.rewrite_asserts
-        setattr(builtins, apart_rewriting.NOTE, self.record.operands)  # modules assert before there is a case
-
-        def rewrite_all(tree, source, path=None, config=None):
-            if {"site-packages", "dist-packages"}.isdisjoint(str(path).split(os.sep)):
-                apart_rewriting.rewrite(tree)
-            rewrite_asserts(tree, source, path, config)
-
-        rewrite.rewrite_asserts, rewrite._read_pyc = rewrite_all, lambda *_args, **_keywords: None
 
     # -- hooks ----------------------------------------------------------------------------------------------------
 
@@ -91,6 +81,12 @@ class Separation:
         self._begin_case(item)
         yield
         self._send({"kind": "apart", "id": item.nodeid, **self.record.fields()})
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_fixture_setup(self, fixturedef):
+        yield
+        if fixturedef.scope != "function":
+            self._shared.inherit(self.record)
 
     @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_runtest_call(self, item):

@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 import types
+import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -69,13 +70,13 @@ def _import_anew(functions: Sequence[Sequence[Any]], root: Path) -> list[Any]:
 def _production(root: Path) -> Iterator[None]:
     """A working folder without tests or pytest, a process of some days with a high number, and `__debug__` false.
 
-    It has the flags of an interpreter without options, and no handlers of logs.
+    It has the flags and the filters of warnings of an interpreter without options, and no handlers of logs.
     """
     folder = Path(tempfile.mkdtemp())
     for entry in root.iterdir():
         if "test" not in entry.name:
             (folder / entry.name).symlink_to(entry)
-    kept = importlib.machinery.SourceFileLoader.get_code
+    kept, number = importlib.machinery.SourceFileLoader.get_code, os.getpid
     clocks = {name: getattr(time, name) for name in _CLOCKS}
 
     def get_code(self: Any, fullname: str) -> Any:
@@ -84,31 +85,28 @@ def _production(root: Path) -> Iterator[None]:
             return kept(self, fullname)
         return compile(_WithoutDebug().visit(ast.parse(self.get_data(path), path)), path, "exec", dont_inherit=True)
 
-    setattr(importlib.machinery.SourceFileLoader, "get_code", get_code)  # noqa: B010
-    for name, clock in clocks.items():
-        setattr(time, name, lambda clock=clock: clock() + LATER)
-    number = os.getpid
-    setattr(os, "getpid", lambda: number() + MANY_PROCESSES)  # noqa: B010
-    flags = sys.flags
-    options = dict.fromkeys((name for name in dir(flags) if isinstance(getattr(flags, name), int)), 0)
-    setattr(sys, "flags", types.SimpleNamespace(**{**options, "hash_randomization": 1}))  # noqa: B010
-    writes, sys.dont_write_bytecode = sys.dont_write_bytecode, False
-    root_logger = logging.getLogger()
-    handlers, root_logger.handlers = root_logger.handlers, []
-    hidden = {name: sys.modules.pop(name) for name in [*sys.modules] if name.partition(".")[0] in ("pytest", "_pytest")}
-    os.chdir(folder)
-    try:
+    options = dict.fromkeys((name for name in dir(sys.flags) if isinstance(getattr(sys.flags, name), int)), 0)
+    replacements: Sequence[tuple[Any, str, Any]] = (
+        (importlib.machinery.SourceFileLoader, "get_code", get_code),
+        *((time, name, lambda clock=clock: clock() + LATER) for name, clock in clocks.items()),
+        (os, "getpid", lambda: number() + MANY_PROCESSES),
+        (sys, "flags", types.SimpleNamespace(**{**options, "hash_randomization": 1})),
+        (sys, "dont_write_bytecode", False),
+        (logging.getLogger(), "handlers", []),
+    )
+    with contextlib.ExitStack() as after, warnings.catch_warnings():
+        for owner, name, value in replacements:
+            after.callback(setattr, owner, name, getattr(owner, name))
+            setattr(owner, name, value)
+        warnings.resetwarnings()
+        for category in (ResourceWarning, ImportWarning, PendingDeprecationWarning, DeprecationWarning):
+            warnings.simplefilter("ignore", category)
+        warnings.filterwarnings("default", category=DeprecationWarning, module="__main__")
+        of_tests = [name for name in sys.modules if name.partition(".")[0] in ("pytest", "_pytest")]
+        after.callback(sys.modules.update, {name: sys.modules.pop(name) for name in of_tests})
+        after.callback(os.chdir, root)
+        os.chdir(folder)
         yield
-    finally:
-        os.chdir(root)
-        sys.modules.update(hidden)
-        root_logger.handlers = handlers
-        sys.dont_write_bytecode = writes
-        setattr(sys, "flags", flags)  # noqa: B010
-        setattr(os, "getpid", number)  # noqa: B010
-        for name, clock in clocks.items():
-            setattr(time, name, clock)
-        setattr(importlib.machinery.SourceFileLoader, "get_code", kept)  # noqa: B010
 
 
 class _WithoutDebug(ast.NodeTransformer):

@@ -12,7 +12,7 @@ import pytest
 
 from greenloop.plugins.other_inputs import call_probe, production_probe
 
-TEXT = """import logging, os, sys, time
+TEXT = """import logging, os, sys, time, warnings
 _calls = []
 def many(n):
     _calls.append(n)
@@ -33,6 +33,8 @@ def bytecode(n):
     return sys.dont_write_bytecode
 def logs(n):
     return bool(logging.getLogger().handlers)
+def warned(n):
+    return any(each[0] in ("always", "error") for each in warnings.filters)
 def data(n):
     return os.path.exists("data.txt")
 """
@@ -70,6 +72,7 @@ def told(tmp_path, monkeypatch):
         ("options", {"production"} if sys.flags.no_user_site else set()),
         ("bytecode", {"production"} if sys.dont_write_bytecode else set()),
         ("logs", {"production"}),
+        ("warned", {"production"}),
         ("data", set()),
     ],
 )
