@@ -26,7 +26,7 @@ STATES = "states"  # of arguments, and of files: the tests see them as the code 
 # What a run leaves out to see whether a case needs it at all.
 WITHOUT: Mapping[str, Boundary] = {CONSTANTS: {"constants": False}, CHANGES: {"in_place": False}}
 TIMES = 3  # of the usual limit: every call crosses between two processes
-OPERANDS, MOST_PLACES = "operands", 4  # arguments of constructors in tests, those at one place in each run
+OPERANDS, MOST_PLACES = "operands", 8  # arguments of constructors in tests, those at one place in each run
 ALL = "all"  # everything that the code hands over is wrong
 EVERYTHING = "all+"  # yes and no, steps, messages and what is printed as well
 RED, UNKNOWN = ("failed", "error"), "Missing"

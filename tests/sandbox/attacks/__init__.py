@@ -12,6 +12,7 @@ from . import (
     apart_lent,
     apart_modules,
     apart_noticing,
+    apart_objects,
     apart_operators,
     apart_receiver,
     apart_same,
@@ -92,6 +93,7 @@ _APART = (
     apart_silence,
     apart_receiver,
     apart_seams,
+    apart_objects,
 )
 FORGERIES: tuple[Forgery, ...] = tuple(forgery for family in _APART for forgery in family.FORGERIES)
 HONEST: tuple[Forgery, ...] = tuple(change for family in _APART for change in family.HONEST)

@@ -15,14 +15,16 @@ import os
 import pathlib
 import sys
 import traceback
+import types
 
+from apart_constructions import Constructions
 from apart_handles import Handle
 from apart_rules import PLAIN_TYPES
 from apart_sources import first_line
 from apart_values import attributes_of
-from apart_wrong import CHANCE, OPERANDS, perturbed
 
 _BLOCKS = (ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith)
+_CONSUMERS = frozenset(("list", "tuple", "set", "all", "any", "sorted", "deque"))
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
@@ -30,9 +32,10 @@ class AssertionWatch:
     """Notes which assertions of one test, and of functions in its file that it calls, run."""
 
     def __init__(self, test):
-        code = getattr(inspect.unwrap(getattr(test, "__func__", test)), "__code__", None)
+        function = inspect.unwrap(getattr(test, "__func__", test))
+        code, space = getattr(function, "__code__", None), getattr(function, "__globals__", {})
         self._path, self._first = (code.co_filename, code.co_firstlineno) if code is not None else ("", 0)
-        self._functions = _functions_of(self._path)
+        self._functions = _functions_of(self._path, _imported_helpers(space, self._path))
         self._entered, self._ran, self._raised = set(), set(), set()
         self._generators, self._yielding = set(), set()
 
@@ -69,7 +72,7 @@ class AssertionWatch:
         code = frame.f_code
         if code.co_filename != self._path:
             return None
-        if code.co_name == "<genexpr>":
+        if code.co_name in ("<genexpr>", "<listcomp>"):
             self._generators.add(code.co_firstlineno)
             return self._trace_items
         if code.co_firstlineno not in self._functions:
@@ -85,7 +88,7 @@ class AssertionWatch:
         return self._trace_lines
 
     def _trace_items(self, frame, event, argument):
-        if event == "return" and argument is not None:
+        if event == "return" and argument is not None and (type(argument) is not list or argument):
             self._yielding.add(frame.f_code.co_firstlineno)
         return self._trace_items
 
@@ -109,7 +112,7 @@ class _Assertion:
         self.is_all = (
             isinstance(call, ast.Call)
             and getattr(call.func, "id", "") == "all"
-            and isinstance(call.args[0], ast.GeneratorExp)
+            and isinstance(call.args[0], (ast.GeneratorExp, ast.ListComp))
         )
 
 
@@ -121,9 +124,17 @@ def _has(lines, assertion):
     return not lines.isdisjoint(range(assertion.first, assertion.last + 1))
 
 
+def _imported_helpers(space, path):
+    """The names of functions with assertions that a test module has from other modules."""
+    functions = [(name, each.__code__) for name, each in space.items() if type(each) is types.FunctionType]
+    functions = [(name, code) for name, code in functions if code.co_filename != path]
+    found = [(name, _functions_of(code.co_filename).get(code.co_firstlineno)) for name, code in functions]
+    return frozenset(name for name, each in found if each and each.assertions)
+
+
 @functools.lru_cache(maxsize=None)
-def _functions_of(path):
-    """{first line: function} of those that have assertions that have to run."""
+def _functions_of(path, imported=frozenset()):
+    """{first line: function} of those that have assertions that have to run. `imported`: names of such functions."""
     try:
         with open(path, encoding="utf-8-sig") as stream:
             tree = ast.parse(stream.read())
@@ -131,6 +142,7 @@ def _functions_of(path):
         return {}
     functions = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
     helpers = {node.name for node in functions if any(isinstance(each, ast.Assert) for each in ast.walk(node))}
+    helpers |= imported
     found = {node: list(_in_body(node.body, helpers, False)) for node in functions}
     nested = {node: [each for each in ast.walk(node) if each is not node and found.get(each)] for node in functions}
     return {
@@ -150,11 +162,20 @@ def _in_body(body, helpers, may_raise):
                 yield _Assertion(node, "", may_raise)
         elif name.startswith("assert") or name in helpers:
             yield _Assertion(node, name, may_raise)
+        elif mapped := _mapped(node, name, helpers):
+            yield _Assertion(node, mapped, may_raise)
         elif isinstance(node, _BLOCKS):
             expects = any("raises" in ast.dump(item).lower() for item in getattr(node, "items", ()))
             yield from _in_body(node.body, helpers, may_raise or expects)
         if _may_leave(node):
             return
+
+
+def _mapped(node, name, helpers):
+    """The helper that a statement such as `list(map(check, rows))` calls; "" without one."""
+    if not (isinstance(node, ast.Expr) and (name in _CONSUMERS or isinstance(node.value, (ast.ListComp, ast.SetComp)))):
+        return ""
+    return next((each.id for each in ast.walk(node) if isinstance(each, ast.Name) and each.id in helpers), "")
 
 
 def _may_leave(node):
@@ -178,35 +199,19 @@ class Operands:
     `is_changed`: the code has a part in the class.
     """
 
-    def __init__(self, wrong="", before=None, is_changed=lambda kind: None):
+    def __init__(self, wrong="", constructions=None):
         self.sides, self.false, self.are_fixed = [], 0, False
         self._goes_on, self._times, self._rest = bool(wrong), collections.Counter(), {}
-        self._place = wrong.partition(OPERANDS)[2]  # of the arguments that are wrong in this run
-        # {class: (least number of arguments, those of which there are no wrong ones)}, and the class made last.
-        self._made, self._last, self._is_changed = before._made if before else {}, None, is_changed
-
-    def construct(self, kind, count, place, value):
-        """The argument of a constructor in a test, or a wrong one where this run gives objects wrong ones there."""
-        if not isinstance(kind, type) or issubclass(kind, BaseException) or self._is_changed(kind) is None:
-            return value
-        least, rigid = self._made.get(kind, (count, set()))
-        self._made[kind], self._last = (min(least, count), rigid), kind
-        if type(value) in (list, tuple) and value:
-            wrong = perturbed(value[-1], CHANCE.randrange(2))  # code may look at the first ones alone
-            wrong = wrong and (type(value)([*value[:-1], *wrong]),)
-        else:
-            wrong = perturbed(value, CHANCE.randrange(2))
-        if wrong is None:
-            rigid.add(place)
-        return wrong[0] if wrong and str(place) == self._place else value
+        self._constructions = constructions or Constructions("", lambda kind: None)
+        self.sees = self._constructions.watch
 
     def note(self, line, site, is_call, is_fixed, level, left, right, compare):
         """Evaluates both sides of a comparison, notes them, and compares them. `site`: which one of its statement.
 
         Of a file whose path a call is given, what it says is noted. `level`: 1 for an equality without a side that is
-        written in the test, 2 where one side makes an object.
+        written in the test, 2 where one side makes an object. Of what a mock was called with, the left side is None.
         """
-        self._last = None
+        made, self._constructions.shown = self._constructions, [] if level == SHOWN else None
         self.are_fixed, values, digests, errors = self.are_fixed or is_fixed, [], [], []
         for side in (left, right):
             try:
@@ -215,10 +220,14 @@ class Operands:
             except Exception as error:
                 digests.append(type(error).__name__)
                 errors.append(error)
+        shown, made.shown = made.shown, None  # the outermost one of the right side
+        places = made.of([*values, *(shown or ())]) if level else ([], False)
         times = self._times[line, site]
         self._times[line, site] += 1
         noted = [line, times * MOST_SITES + site, *digests, [], False]
-        if times < MOST_NOTES:
+        if level and is_fixed and not places[0]:
+            pass  # a mock was called with no objects
+        elif times < MOST_NOTES:
             self.sides.append(noted)
         else:  # together with all further ones of its place
             rest = self._rest.setdefault((line, site), noted)
@@ -228,11 +237,9 @@ class Operands:
                 rest[1:4] = noted[1], *map(digest, ((rest[2], digests[0]), (rest[3], digests[1])))
         for error in errors:
             raise error
-        last = self._last if level == SHOWN else None  # the outermost one of the right side
-        kind, holds = next((type(each) for each in values if type(each) in self._made), last), compare(*values)
-        if level and kind and (holds is True or holds is None):
-            least, rigid = self._made[kind]
-            noted[4:] = sorted({*range(least)} - rigid), self._is_changed(kind)
+        holds = compare(*values)
+        if holds is True or holds is None:
+            noted[4:] = places
         return holds
 
     def check(self, is_fixed, holds):

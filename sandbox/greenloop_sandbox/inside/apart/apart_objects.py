@@ -250,7 +250,8 @@ def is_stub(value):
     """True for a function, method or property of the proof's own, at any depth of decorators."""
     while isinstance(value, (*HAVE_CODE, classmethod, staticmethod)):
         code = getattr(value, "__code__", None)
-        if code and os.path.dirname(code.co_filename) == os.path.dirname(is_stub.__code__.co_filename):
+        is_ours = code and os.path.dirname(code.co_filename) == os.path.dirname(is_stub.__code__.co_filename)
+        if is_ours and not hasattr(value, "apart_noted"):  # a constructor that is watched
             return not hasattr(value, "apart_peer")  # a method of the user's own that is watched
         value = getattr(value, "__wrapped__", None) or getattr(value, "__func__", None) or getattr(value, "fget", None)
     return False

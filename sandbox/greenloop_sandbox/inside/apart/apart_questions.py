@@ -3,6 +3,7 @@
 It must not know how values cross.
 """
 
+import enum
 import functools
 import operator
 import re
@@ -13,6 +14,8 @@ from apart_rules import COMPARISONS, SPECIAL, VALUE_OPERATORS, is_plain, texts_i
 from apart_values import attributes_of
 from apart_wrong import CHANCE, SHIFTED, copy_of, fresh, is_same, larger, perturbed, wrong_operands
 
+MOST_OTHERS = 5  # objects in place of one that contains all
+UNRELATED = (int, str, float, list)
 MOST_DRAWN = 20  # texts, of which some are contained
 MOST_SEEN = 500  # values that are kept as wrong operands, and questions
 # What a comparison must not say of wrong operands too.
@@ -77,7 +80,12 @@ class Questions:
                 answers.append((_is_yes(answer), matters))
         if name in ANSWER_WRONGLY and answers and _is_yes(found) is ANSWER_WRONGLY[name]:
             same = [matters for is_yes, matters in answers if is_yes is ANSWER_WRONGLY[name]]
-            if len(same) == len(answers) or any(same):
+            if name == "__contains__" and isinstance(right, enum.Enum) and len(same) == len(answers):
+                # All of them may be held by this one, but not by any other.
+                others = [perturbed(left, 0) for _ in range(MOST_OTHERS)]
+                if all(_ask(ask, other[0], right) is True for other in others if other):
+                    self._record.give_up("%s.%s says the same of wrong values" % (owner, name))
+            elif len(same) == len(answers) or any(same):
                 self._record.suspect("%s.%s says the same of wrong values" % (owner, name))
         if found is True and name in OPPOSITES and not self._is_turned and self._wrong != OPERATORS:
             self._is_turned = True
@@ -114,6 +122,9 @@ class Questions:
         is_asked = is_number or (len(args) == 2 and type(args[1]) in (set, frozenset))
         result, twin, answers = self._ask_among_wrong(full, args, ask) if is_asked else (ask(args), None, ())
         alike = [is_same(answer, result) and result is not NotImplemented for _, answer in answers] or [False]
+        hook = (_ask(ask, args[0], kind) is True for kind in UNRELATED if name == "__subclasshook__" and result is True)
+        if [*hook] == [True] * len(UNRELATED):
+            self._record.suspect("%s says yes to everything" % full)
         if name.endswith("check__") and result and all(_ask(ask, *args[:-1], each) for each in (7, "x", 1.5, [1])):
             self._record.suspect("%s says yes to everything" % full)
         is_value = len(args) > 1 and result is not None and is_plain(result)

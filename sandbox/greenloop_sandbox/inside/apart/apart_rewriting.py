@@ -2,14 +2,16 @@
 
 import ast
 import copy
-import itertools
 import os
+import re
 
 from _pytest.assertion import rewrite as of_pytest
 
 NOTE = "apart_note"  # a builtin name of the judge's process
 SIDES = ("apart_left", "apart_right")
 _NOT_IN_A_LAMBDA = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
+_OF_MOCKS = re.compile("assert_(any_call|(called|awaited)(_once)?_with|has_(calls|awaits))")
+_EQUALITY = re.compile("assert([A-Z][a-z]+)*Equals?$|assertIn$|" + _OF_MOCKS.pattern)
 _WRITTEN = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.UnaryOp, ast.unaryop, ast.expr_context)
 
 
@@ -32,20 +34,10 @@ def rewrite_all():
 
 class _Rewriter(ast.NodeTransformer):
     def visit_Call(self, node):
-        """Has the arguments of constructors of the user's own classes noted, so that a run can make them wrong."""
+        """Has constructors seen before they are called, so that a run can make their arguments wrong."""
         self.generic_visit(node)
-        if not _is_construction(node):
-            return node
-        named = [each for each in node.keywords if each.arg]
-        fixed = [each for each in node.args if not isinstance(each, ast.Starred)]
-        count, places = ast.Constant(len(fixed) + len(named)), itertools.count()
-
-        def made(value):
-            return _call("construct", copy.deepcopy(node.func), count, ast.Constant(next(places)), value)
-
-        node.args = [made(each) if each in fixed else each for each in node.args]
-        for each in named:
-            each.value = made(each.value)
+        if _is_construction(node):
+            node.func = _call("sees", node.func)
         return node
 
     def visit_Assert(self, node):
@@ -95,9 +87,11 @@ class _Truth(ast.NodeTransformer):
         sides = _take_sides(node)
         if sides is None or not _can_wait(node):
             return kept
-        is_fixed = any(all(isinstance(each, _WRITTEN) for each in ast.walk(side)) for side in sides)
+        written = [*sides, *getattr(node, "comparators", ())[:-1]]
+        is_fixed = any(all(isinstance(each, _WRITTEN) for each in ast.walk(side)) for side in written)
         operator = getattr(node, "ops", [getattr(getattr(node, "func", None), "attr", "")])[0]
-        is_equality = not is_fixed and (isinstance(operator, ast.Eq) or operator in ("assertEqual", "assertListEqual"))
+        is_equality = isinstance(operator, (ast.Eq, ast.In)) or _EQUALITY.match(str(operator))
+        is_equality = bool(is_equality and (not is_fixed or _OF_MOCKS.match(str(operator))))
         level = is_equality + (is_equality and any(map(_shows_construction, sides)))
         fields = node.lineno, self.sites, isinstance(node, ast.Call), is_fixed, level
         here = SIDES[:1], ast.Name(SIDES[0], ast.Load())  # a side that cannot be put off is evaluated at once
@@ -115,12 +109,13 @@ def _is_construction(node):
     """True if an expression calls what is named like a class."""
     function = getattr(node, "func", None)
     name = getattr(function, "attr", "") or getattr(function, "id", "")
-    return name.lstrip("_")[:1].isupper() and isinstance(getattr(function, "value", function), ast.Name)
+    return name.lstrip("_")[:1].isupper()
 
 
 def _shows_construction(side):
-    """True for `Point(1, 2)` and `vars(Point(1, 2))`."""
-    return any(map(_is_construction, (side, *(side.args if isinstance(side, ast.Call) else ()))))
+    """True for `Point(1, 2)` and `vars(Point(1, 2))`, which are seen."""
+    calls = (getattr(each, "func", None) for each in (side, *getattr(side, "args", ())))
+    return any(getattr(getattr(each, "func", None), "attr", "") == "sees" for each in calls)
 
 
 def _can_wait(node):
@@ -142,15 +137,25 @@ def _function(names, body, values=()):
 def _take_sides(test):
     """Takes both sides out of a comparison, or of a call with two arguments, and puts names there; None without."""
     names = [ast.Name(each, ast.Load()) for each in SIDES]
-    if isinstance(test, ast.Compare) and len(test.ops) == 1 and not isinstance(test.ops[0], (ast.Is, ast.IsNot)):
+    operators = getattr(test, "ops", ())
+    if isinstance(test, ast.Call) and _OF_MOCKS.match(getattr(test.func, "attr", "")):
+        names_given = [each.arg and ast.Constant(each.arg) for each in test.keywords]
+        named = ast.Dict(names_given, [each.value for each in test.keywords])
+        given = ast.Tuple([ast.Tuple(test.args, ast.Load()), named], ast.Load())
+        args, keywords = (ast.Subscript(names[1], ast.Constant(place), ast.Load()) for place in range(2))
+        test.args, test.keywords = [ast.Starred(args, ast.Load())], [ast.keyword(None, keywords)]
+        return ast.Constant(None), given
+    if isinstance(test, ast.Compare) and all(isinstance(each, ast.Eq) for each in operators[len(operators) == 1 :]):
+        if isinstance(operators[0], (ast.Is, ast.IsNot)):
+            return None
         left = test.left
         inner = left.args[0] if isinstance(left, ast.Call) and len(left.args) == 1 else None
         if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Sub):  # abs(found - expected) < 1e-9
             sides = inner.left, inner.right
             inner.left, inner.right = names
         else:
-            sides = left, test.comparators[0]
-            test.left, test.comparators = names[0], names[1:]
+            sides = left, test.comparators[-1]
+            test.left, test.comparators[-1] = names
         return sides
     if isinstance(test, ast.Call) and len(test.args) > 1 and not any(isinstance(e, ast.Starred) for e in test.args):
         sides, test.args[:2] = test.args[:2], names

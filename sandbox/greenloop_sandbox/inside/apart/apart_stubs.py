@@ -14,8 +14,10 @@ import apart_rewriting
 import apart_sources
 import pytest
 from _pytest import doctest, tmpdir
+from apart_constructions import Constructions
 from apart_evidence import CONSTANTS, CaseRecord
 from apart_executions import Executions
+from apart_expected import parts_of, weaker_names
 from apart_handles import Handle
 from apart_judge import MISSING, Judge
 from apart_modules import JudgeFinder
@@ -36,7 +38,8 @@ class Separation:
         self._replacements.watch()
         tmpdir._mk_tmp = lambda _request, factory: factory.mktemp("folder", numbered=True)  # no test's name
         self._peer, self._finder = None, JudgeFinder(self)
-        self.record = CaseRecord(apart_assertions.Operands(request["wrong"], None, self._is_changed))
+        self._constructions = Constructions(request["wrong"], self._is_changed)
+        self.record = CaseRecord(apart_assertions.Operands(request["wrong"], self._constructions))
         self._shared = self.record  # by more than one case: of imports, and of fixtures that outlive a case
         Executions(lambda: self._peer)
         if request["operands"]:
@@ -53,7 +56,7 @@ class Separation:
     def _begin_case(self, item):
         if self._peer is not None and self._peer.broken:
             self.pytest_unconfigure()
-        operands = apart_assertions.Operands(self.request["wrong"], self.record.operands, self._is_changed)
+        operands = apart_assertions.Operands(self.request["wrong"], self._constructions)
         self._shared.taken |= self.record.taken
         self.record = CaseRecord(operands, self._shared)
         self.record.is_shown = isinstance(item, doctest.DoctestItem)
@@ -123,6 +126,7 @@ class Separation:
     def finish(self, module, changes):
         """Brings a module of the user's own in line with the change: what is new, gone, or has another value."""
         name, own = module.__name__, dict(vars(module))
+        parts = {key: parts_of(value) for key, value in own.items()}
         before = set(own)
         for path in changes["removed"]:
             owner, last = _owner(module, path)
@@ -143,7 +147,9 @@ class Separation:
             if ">>>" in inspect.getsource(module):
                 delattr(module, hiding)  # its examples ask for Python's
         self.keep_names(module, before)
-        self._weaker.update(weaker_names(own, vars(module), self.peer.rules.is_own))
+        for kind in vars(module).values() if self.request["operands"] else ():
+            self._constructions.watch(kind)
+        self._weaker.update(weaker_names(own, parts, vars(module), self.peer.rules.is_own))
 
     def keep_names(self, module, before):
         """Lets what is new in a module hide nothing that tests have from elsewhere, where they import all of it."""
@@ -241,26 +247,6 @@ class Separation:
                 continue
             if is_plain(value, self.peer.is_class_of_tests) and vars(owner).get(key, owner) != value:
                 self._take(owner, key, value)
-
-
-def weaker_names(own, new, is_own):
-    """Yields names that stand for more than they did, and lost members: what a test expects by them says less."""
-    for name, kind in own.items():
-        now = new.get(name, kind)
-        if type(kind) is object and type(now) is bool:  # anything may give that
-            yield name
-        if now is kind or not isinstance(kind, type):
-            continue
-        is_one = is_own(now) and any(new.get(each) is now and own[each] is not kind for each in own.keys() - {name})
-        is_abstract = not is_own(now) and getattr(now, "__abstractmethods__", ())  # it decides what is an instance
-        is_wider = any(now is each for each in (*kind.__mro__, *vars(builtins).values()))
-        if is_one or is_abstract or is_wider or not callable(now):
-            yield name
-        if issubclass(kind, enum.Enum) and isinstance(now, enum.EnumMeta):
-            before, after = (
-                {each.name for each in of if each.value or enum.Flag not in of.__mro__} for of in (kind, now)
-            )
-            yield from {name, *before} - after if before - after else ()
 
 
 class Refusal:

@@ -8,6 +8,7 @@ import decimal
 import enum
 import fractions
 import functools
+import pathlib
 import random
 import re
 import string
@@ -20,6 +21,9 @@ from apart_values import attributes_of, slots_of
 DAY = datetime.timedelta(days=1)
 SHIFTED = {datetime.date: DAY, datetime.datetime: DAY, datetime.timedelta: DAY}
 SHIFTED.update({decimal.Decimal: decimal.Decimal(1), fractions.Fraction: fractions.Fraction(1), complex: 1})
+# Built-in bases of which an instance has a content of its own, besides its attributes: `parts_of` shows it as "".
+HOLDING = (str, bytes, int, float, tuple, list, dict, set)
+MOST_MEMBERS = 20
 OPERANDS = "operands"  # the arguments of constructors, as what is wrong in a run; the place of one of them follows
 CHANCE = random.SystemRandom()  # that of tests crosses to the code
 
@@ -43,6 +47,8 @@ def perturbed(value, place, sign=0):
     if kind in (list, tuple, set, frozenset):
         if not value:
             return None if kind is tuple else (kind([None]),)
+        if all(isinstance(each, type) for each in value):
+            return (kind(),)  # any of them may be the one that matters
         items, chosen = [*value], CHANCE.randrange(len(value))
         items[chosen : chosen + 1] = perturbed(items[chosen], place, sign) or ()
         return (kind(items),)
@@ -54,10 +60,16 @@ def perturbed(value, place, sign=0):
         return (re.compile("(?!)" if isinstance(value.pattern, str) else b"(?!)", value.flags),)
     if kind in SHIFTED:
         return (value - SHIFTED[kind] if sign < 0 else value + SHIFTED[kind],)
+    if isinstance(value, enum.Enum):
+        others = [each for each in kind if each is not value]
+        return (CHANCE.choice(others),) if others else None
+    if isinstance(value, pathlib.PurePath):
+        return (value.with_name(_other_text(value.name)),) if value.name else (value / _other_text(""),)
     if not _is_instance(value):
         return None
-    wrongs = {name: perturbed(held, place, sign) for name, held in attributes_of(value).items()}
-    changes = [{name: wrong[0]} for name, wrong in wrongs.items() if wrong is not None]
+    wrongs = {name: perturbed(held, place, sign) for name, held in parts_of(value).items()}
+    is_whole = lambda name, wrong: name or not hasattr(value, "_fields") or len(wrong) == len(value)  # noqa: E731
+    changes = [{name: wrong[0]} for name, wrong in wrongs.items() if wrong and is_whole(name, wrong[0])]
     return (copy_of(value, **CHANCE.choice(changes)),) if changes else None
 
 
@@ -66,26 +78,43 @@ def wrong_operands(left, right, is_contained):
 
     It need not notice what is wrong in an attribute in which the two are the same.
     """
+    if isinstance(right, enum.Enum):
+        return [(each, not is_contained) for each in type(right) if each is not right][:MOST_MEMBERS]
     if not _is_instance(right):
         wrongs = [perturbed(right, place) for place in range(3)]
         matters = isinstance(right, str) or not is_contained
         return [(wrong[0], matters) for wrong in wrongs if wrong]
-    of_left = attributes_of(left) if type(left) is type(right) else {}
+    of_left = parts_of(left) if type(left) is type(right) else {}
     found = []
-    for name, held in attributes_of(right).items():
+    for name, held in parts_of(right).items():
         wrong = perturbed(held, 0)
         if wrong is not None:
             found.append((copy_of(right, **{name: wrong[0]}), name in of_left and not is_same(of_left[name], held)))
     return found
 
 
+def parts_of(value):
+    """The attributes of an instance; under "" its content, where it has one of its own."""
+    if isinstance(value, BaseException):
+        return {"": value.args, **attributes_of(value)}
+    base = solid_base(type(value))
+    if base not in HOLDING:
+        return attributes_of(value)
+    content = base.__getnewargs__(value)[0] if hasattr(base, "__getnewargs__") else base.copy(value)
+    return {"": content, **attributes_of(value)}
+
+
 def copy_of(value, /, **changed):
-    """A copy of an instance with other attributes; of anything else the value itself."""
+    """A copy of an instance with other parts; of anything else the value itself."""
     if not _is_instance(value):
         return value
-    kind = type(value)
-    copy, slots = object.__new__(kind), dict(slots_of(kind))
-    for name, held in {**attributes_of(value), **changed}.items():
+    kind, parts = type(value), {**parts_of(value), **changed}
+    base, slots, content = solid_base(kind), dict(slots_of(kind)), parts.pop("", None)
+    arguments = content if isinstance(value, BaseException) else () if content is None else (content,)
+    copy = base.__new__(kind, *arguments)
+    if type(content) in (list, dict, set):
+        base.__init__(copy, content)
+    for name, held in parts.items():
         if name in slots:
             slots[name].__set__(copy, held)
         else:
@@ -106,7 +135,8 @@ def fresh(value, change=lambda part: part, copies=None):
     elif not _is_instance(value):
         return change(value)
     else:
-        copies[id(value)] = found = copy_of(value)
+        content = {name: inner(held) for name, held in parts_of(value).items() if not name}
+        copies[id(value)] = found = copy_of(value, **content)
         for name, held in attributes_of(value).items():
             object.__setattr__(found, name, inner(held))
     return copies[id(value)]
@@ -122,8 +152,9 @@ def larger(part):
 
 def _is_instance(value):
     kind = type(value)
-    special = (type, types.FunctionType, types.ModuleType, enum.Enum, BaseException, Handle)
-    return is_python_class(kind) and solid_base(kind) is object and not isinstance(value, special)
+    special = (type, types.FunctionType, types.ModuleType, enum.Enum, pathlib.PurePath, Handle)
+    is_held = solid_base(kind) in (object, *HOLDING) or isinstance(value, Exception)
+    return is_python_class(kind) and is_held and not isinstance(value, special)
 
 
 def is_same(one, other, depth=0):
@@ -133,12 +164,12 @@ def is_same(one, other, depth=0):
     if type(one) is not type(other) or depth > 6:
         return False
     if _is_instance(one):
-        return is_same(attributes_of(one), attributes_of(other), depth + 1)
+        return is_same(parts_of(one), parts_of(other), depth + 1)
     if isinstance(one, (list, tuple)):
         return len(one) == len(other) and all(is_same(a, b, depth + 1) for a, b in zip(one, other))  # noqa: B905
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(is_same(one[key], other[key], depth + 1) for key in one)
-    return is_plain(one) and one == other
+    return (is_plain(one) or isinstance(one, pathlib.PurePath)) and one == other
 
 
 def _other_text(text):
