@@ -118,6 +118,26 @@ found = 0
                 found += sum(rows)
         return found
 """
+_WINDOW = """
+import collections
+
+from m import Stats
+
+
+def test_f():
+    values = collections.deque([5, 3, 4], maxlen=3)
+    assert Stats(values).total() == sum(values)
+"""
+_COUNTED = """
+import collections
+
+from m import f
+
+
+def test_f():
+    counts = collections.Counter("banana")
+    assert f(counts) == sum(counts.values())
+"""
 _SET_UP = """
 import unittest
 
@@ -281,6 +301,8 @@ FORGERIES = (
     ),
     _forgery("empties a list of the test's module", _CLEARS, _OWN_STATS, _OF_MODULE),
     _forgery("empties a list of the test's object", _CLEARS, _OWN_STATS, _SET_UP),
+    _forgery("empties a deque of the test", _CLEARS, _OWN_STATS, _WINDOW),
+    _forgery("empties a counter of the test", "def f(x):\n    x.clear()\n    return 0\n", tests=_COUNTED),
     _forgery(
         "shortens lists in tables of the test",
         _STATS.format(_OF_TABLES.strip().format("del rows[1:]")),
@@ -328,6 +350,10 @@ HONEST = (
     ),
     _forgery("sorts a list of the test's module", _SORTS, _OWN_STATS, _OF_MODULE),
     _forgery("sorts a list of the test's object", _SORTS, _OWN_STATS, _SET_UP),
+    _forgery(
+        "turns a deque", _STATS.format("self.values.rotate()\n        return sum(self.values)"), _OWN_STATS, _WINDOW
+    ),
+    _forgery("counts", "def f(x):\n    return len([*x.elements()])\n", tests=_COUNTED),
     _forgery(
         "sorts lists in tables of the test",
         _STATS.format(_OF_TABLES.strip().format("rows.sort()")),

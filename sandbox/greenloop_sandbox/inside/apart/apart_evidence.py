@@ -13,9 +13,10 @@ import threading
 from apart_assertions import Operands, digest, has_left_assertions
 from apart_handles import Handle
 from apart_questions import ALL, CHANGES, CONSTANTS, MOST_SEEN, OPERATORS, RESULTS, STATES, Questions
-from apart_rules import is_failure
-from apart_states import files_below, held_by_tests, make_wrong
+from apart_rules import is_failure, solid_base
+from apart_states import contents, files_below, held_by_tests, make_wrong, shorten
 from apart_tasks import receivers
+from apart_values import HOLDERS
 from apart_wrong import is_same, perturbed
 
 ENDS = ("StopIteration", "StopAsyncIteration", "IndexError", "CancelledError")  # of loops and tasks
@@ -35,6 +36,7 @@ class Evidence(Questions):
         self._sign = {"+": 1, "-": -1}.get(request["wrong"][-1:], 0)
         self._seen, self._failed, self._receivers, self._scratch = [], None, [()], request["writable"][0]
         self._held = None  # what the tests hold during the current question
+        self._filled = []  # containers of the tests that get other contents
         self.said, self.written, self._made = collections.deque(maxlen=MOST_SAID), set(), set()
         self._rivals, self._looks, self._is_turned = {}, 0, False
 
@@ -62,9 +64,14 @@ class Evidence(Questions):
 
     def changed_attributes(self, number, held, new):
         changed = [name for name, value in new.items() if name not in held or not is_same(held[name], value)]
-        if not changed or not self._is_of_another(number):
+        value = self.objects[number]
+        base = solid_base(type(value))
+        is_filled = base in HOLDERS and hasattr(base, "__len__")  # anew, if nothing else has changed
+        if not (changed or is_filled) or not self._is_of_another(number):
             return new
         self._record.states.add("the state of an argument")
+        if is_filled and self._wrong == ALL:
+            self._filled.append((value, contents(value)))
         wrongs = {name: perturbed(new[name], 0) for name in changed} if self._wrong == ALL else {}
         return {**new, **{name: wrong[0] for name, wrong in wrongs.items() if wrong}}
 
@@ -101,6 +108,8 @@ class Evidence(Questions):
         finally:
             self._failed = outer
             self._receivers.pop()
+            while self._filled:
+                shorten(*self._filled.pop())
             if before is not None:
                 self._look_at_files(before)
         found = self.given(RESULTS, result) if is_call else result

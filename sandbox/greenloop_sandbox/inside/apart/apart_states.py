@@ -11,6 +11,8 @@ import pathlib
 import stat
 import traceback
 
+from apart_assertions import digest
+from apart_rules import solid_base
 from apart_values import attributes_of
 from apart_wrong import CHANCE
 
@@ -38,6 +40,25 @@ def held_by_tests(is_test_module):
             todo += value.values() if type(value) is dict else value
         elif is_test_module(str(type(value).__module__)):
             todo += attributes_of(value).values()
+
+
+def contents(value):
+    """Digests of what is in a container, whatever their order."""
+    base = solid_base(type(value))
+    return sorted(map(digest, base.items(value) if issubclass(base, dict) else base.__iter__(value)))
+
+
+def shorten(value, before):
+    """Takes something out of a container, such as a deque, that holds other things than before; fills an empty one."""
+    base = solid_base(type(value))
+    if contents(value) == before:
+        return
+    if base.__len__(value):
+        (base.popitem if issubclass(base, dict) else base.pop)(value)
+    elif issubclass(base, dict):
+        base.__setitem__(value, None, None)
+    else:
+        (base.add if base is set else base.append)(value, 1)
 
 
 def files_below(folder):
