@@ -135,7 +135,8 @@ class Apart:
     # The tests get wrong values of this part of what a pass may rest on: `changes`, `constants`, `operators`,
     # `operands0` (the first arguments of constructors in tests, and so on), or `all` for results, changes and
     # constants; with `+` or `-`, greater or smaller numbers; in `all+` yes and no, steps, messages and what is printed
-    # as well.
+    # as well. In `alike` and `chance` all that crosses is wrong, alike for like values or by chance; `!`: yes and no
+    # too.
     wrong: str = ""
     operands: bool = False  # record what the assertions compare; with `wrong`, a false one does not end the test
     own: bool = False  # the stubs ask the user's own code, not the changed one

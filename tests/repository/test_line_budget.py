@@ -13,7 +13,7 @@ PLUGINS = "server/greenloop/plugins"
 # and 340 in the sandbox close what a test runs, compares or subtracts of the code in the process that judges; services
 # from images, and honest containers, raised it by 170. Cases of `load_tests`, and rules
 # against a hundred forgeries of one attacker, took what had been saved.
-LINES = {"server/greenloop": 41_370, PLUGINS: 29_880, "sandbox/greenloop_sandbox": 16_720}
+LINES = {"server/greenloop": 41_410, PLUGINS: 29_880, "sandbox/greenloop_sandbox": 16_840}
 MOST_OF_A_PLUGIN = 3_000
 # Lines of tests/ that patch an attribute, which may only fall: what a function needs, it gets as an argument.
 PATCHES = 54

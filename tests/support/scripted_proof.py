@@ -56,6 +56,8 @@ def apart(case: str = TARGET, **more: object) -> dict[str, object]:
         "lent": [],
         "ran": [],
         "sides": [],
+        "held": [],
+        "several": False,
         "fixed": True,
         "false": 0,
         "suspicious": False,

@@ -129,7 +129,7 @@ def _idle_tasks(siblings):
 # The code's process gets all but the last, in this order; each imports some of those before it.
 APART = (
     "rules", "handles", "signatures", "tables", "values", "encoder", "decoder", "objects", "peer", "context",
-    "tasks", "view", "modules", "code", "sources", "changes", "wrong", "constructions", "assertions",
+    "tasks", "view", "modules", "code", "sources", "changes", "wrong", "variation", "constructions", "assertions",
     "states", "rewriting", "expected", "questions", "executions", "evidence", "replaced", "judge", "stubs",
 )  # fmt: skip
 FOR_THE_CODE = APART[: APART.index("sources")]

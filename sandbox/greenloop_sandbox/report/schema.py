@@ -70,7 +70,7 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
     "watch": ("id", "files", "hits", "steps"),
     "statements": ("id", "files", "statements"),
     "inspection": ("id", "chain", "values", "sections"),
-    "apart": ("id", "rests_on", "lent", "ran", "sides", "fixed", "false", "unfit", "suspicious"),
+    "apart": ("id", "rests_on", "lent", "ran", "sides", "held", "several", "fixed", "false", "unfit", "suspicious"),
     "finished": ("status",),
 }
 # A field means the same in every kind.
@@ -97,6 +97,8 @@ _KNOWN: Mapping[str, Check] = {
     "ran": _list_of(_place),
     "sides": _list_of(_tuple_of(_number, _number, _text, _text, _list_of(_number), _flag)),
     "false": _number,
+    "several": _flag,
+    "held": _list_of(_tuple_of(_number, _number, _flag)),
     "lent": _list_of(_text),
     "unfit": _text,
     "path": _text,

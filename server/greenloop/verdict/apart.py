@@ -94,8 +94,9 @@ async def prove(
             moving = {case for case in left if right.records[case]["sides"] and not right.records[case]["fixed"]}
             if left := [case for case in left if case in mixed | moving]:
                 unproven.update(await runs.comparing_itself(boundary, left, mixed, right))
-            left = [case for case in at_this if case not in unproven]
-            unproven.update(await runs.equal_to_anything(boundary, left, right))
+            for look in (runs.equal_to_anything, runs.noticing_only_chance):
+                left = [case for case in at_this if case not in unproven]
+                unproven.update(await look(boundary, left, mixed, right))
             modes = {case for case, on in at_this.items() if CONSTANTS in on or "the global " in str(on)} - {*unproven}
             for _ in range(3):  # a wrong result may be right in all that is looked at
                 wrong = await runs.run([*modes], boundary, wrong="results", operands=True) if modes else right

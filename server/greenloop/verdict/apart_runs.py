@@ -28,6 +28,8 @@ WITHOUT: Mapping[str, Boundary] = {CONSTANTS: {"constants": False}, CHANGES: {"i
 TIMES = 3  # of the usual limit: every call crosses between two processes
 OPERANDS, MOST_PLACES = "operands", 8  # arguments of constructors in tests, those at one place in each run
 ALL = "all"  # everything that the code hands over is wrong
+# Everything that crosses is wrong: alike for like values (at last yes and no as well), or by chance.
+ALIKE, BY_CHANCE, TRIES = ("alike+", "alike-!"), "chance!", 3
 EVERYTHING = "all+"  # yes and no, steps, messages and what is printed as well
 RED, UNKNOWN = ("failed", "error"), "Missing"
 # Failures of code that hangs or ends the process; it is not run again.
@@ -37,7 +39,7 @@ WRONG_PASSES = "it also passes with a wrong value in place"
 WRONG_ENDS = "its run ends with a wrong value in place"
 ITSELF = "an assertion compares the code with what the code itself has changed"
 UNMOVED = "an assertion compares what could not be made wrong"
-ALIKE = "objects are equal whatever they are made of"
+EQUAL = "objects are equal whatever they are made of"
 UNSEEN = "a wrong value keeps an assertion from running"
 FAILS = "apart it fails with "
 NOT_ENDED = "its run apart did not end"
@@ -140,7 +142,37 @@ class Runs:
                     reasons[case] = f"{UNMOVED} (line {shared[0][0]})"
         return reasons | (await self.comparing_itself(boundary, still, mixed, right, EVERYTHING) if still else {})
 
-    async def equal_to_anything(self, boundary: Boundary, cases: Sequence[str], right: Found) -> dict[str, str]:
+    async def noticing_only_chance(
+        self, boundary: Boundary, cases: Sequence[str], mixed: Collection[str], right: Found
+    ) -> dict[str, str]:
+        """The cases that notice wrong values of the code where these differ by chance, but not where they are alike.
+
+        What they expect is the code's. Of cases that rest on more than values, each assertion has to notice.
+        """
+        cases = [case for case in cases if right.records[case]["several"] or case in mixed]
+        green, held = {*cases}, {case: {*_held(right, case)} for case in cases if case in mixed}
+        reasons: dict[str, str] = {}
+        for how in (*ALIKE, *[BY_CHANCE] * TRIES):
+            cases = [case for case in cases if (case in green or held.get(case)) and case not in reasons]
+            found = await self.run(cases, boundary, wrong=how, operands=True) if cases else right
+            for case in cases:
+                record = found.records.get(case)
+                if record is None or record["unfit"]:  # nothing is known of it
+                    green, held = green - {case}, {**held, case: set()}
+                    continue
+                is_green, holds = not found.failures.get(case, NOT_ENDED) and not record["false"], {*_held(found, case)}
+                if how != BY_CHANCE:
+                    green = green if is_green else green - {case}
+                    held = {**held, case: held.get(case, set()) & holds}
+                elif lost := held[case].intersection((line, time) for line, time, _ in record["held"]) - holds:
+                    reasons[case] = f"{ITSELF} (line {min(lost)[0]})"
+                elif case in green and not is_green:
+                    reasons[case] = ITSELF
+        return reasons
+
+    async def equal_to_anything(
+        self, boundary: Boundary, cases: Sequence[str], _mixed: Collection[str], right: Found
+    ) -> dict[str, str]:
         """The cases with an equality that holds, between the same objects, with a wrong argument of a constructor."""
         reasons: dict[str, str] = {}
         for place in range(MOST_PLACES):
@@ -153,7 +185,7 @@ class Runs:
                     case: sites & {*_equalities(wrong, case, place, sides_of(right, case))}
                     for case, sites in asked.items()
                 }
-            reasons |= {case: f"{ALIKE} (line {min(sites)[0]})" for case, sites in asked.items() if sites}
+            reasons |= {case: f"{EQUAL} (line {min(sites)[0]})" for case, sites in asked.items() if sites}
         return reasons
 
     async def passing_with_own_code(self, cases: Sequence[str]) -> list[str]:
@@ -200,6 +232,13 @@ def sides_of(found: Found, case: str) -> _Sides:
     """The two sides of each assertion, by its line and how often it had run."""
     sides = found.records[case]["sides"] if case in found.records else ()
     return {(line, time): (left, right) for line, time, left, right, *_ in sides}
+
+
+def _held(found: Found, case: str) -> Iterator[tuple[int, int]]:
+    """The assertions that hold, by line and how often it had run."""
+    for line, time, holds in found.records[case]["held"] if case in found.records else ():
+        if holds:
+            yield line, time
 
 
 def _equalities(found: Found, case: str, place: int, right: _Sides | None = None) -> Iterator[tuple[int, int]]:

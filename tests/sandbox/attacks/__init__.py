@@ -1,6 +1,7 @@
 """Attack programs as data: one module for each kind, read by tests/sandbox/test_attacks.py."""
 
 from . import (
+    apart_alike,
     apart_boundary,
     apart_codec,
     apart_construction,
@@ -74,6 +75,7 @@ ATTACKS: tuple[Attack, ...] = tuple(attack for family in _WALL for attack in fam
 FAKES: tuple[Fake, ...] = tuple(fake for family in _VERDICT for fake in family.FAKES)
 
 _APART = (
+    apart_alike,
     apart_boundary,
     apart_codec,
     apart_equality,

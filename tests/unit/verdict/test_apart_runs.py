@@ -43,10 +43,11 @@ def ran_apart(outcome=PASSED, **more: object) -> Execution:
 
 
 async def proofs_of(answers: Mapping[str, Execution], state: RunState | None = None):
+    """The evidence, and the kinds of the runs but for those in which all is wrong, alike or by chance."""
     play = Play(answering(answers))
     verdict, evidence = await accepted(play, state or run_state())
     assert verdict.status is Status.PASSED
-    return evidence, play.kinds
+    return evidence, [kind for kind in play.kinds if "alike" not in kind and "chance" not in kind]
 
 
 async def test_the_tests_run_over_the_users_own_code_and_the_change_is_given_apart():
@@ -156,6 +157,39 @@ async def test_equal_objects_are_others_where_an_argument_of_their_constructor_i
     evidence, kinds = await proofs_of(answers)
     assert kinds[3:] == ["apart again", "apart wrong operands0", *["apart wrong operands1"] * (1 if is_proven else 3)]
     assert evidence.unproven == ({} if is_proven else {TARGET: "objects are equal whatever they are made of (line 3)"})
+
+
+@pytest.mark.parametrize(
+    ("alike", "chance", "is_proven"),
+    [
+        ([(3, True), (4, True)], [(3, False), (4, True)], False),
+        ([(3, True), (4, True)], [(3, True), (4, True)], True),
+        ([(3, False), (4, True)], [(3, False), (4, False)], True),
+    ],
+    ids=["chance alone", "neither", "both"],
+)
+async def test_a_test_that_notices_only_chance_expects_what_the_code_says(alike, chance, is_proven):
+    def ran(pairs):
+        held = [[line, 0, holds] for line, holds in pairs]
+        return ran_apart(several=True, held=held, false=sum(not holds for _, holds in pairs))
+
+    right = ran([(3, True), (4, True)])
+    answers = {"apart again": right, "apart wrong alike+": ran(alike), "apart wrong alike-!": ran(alike)}
+    evidence, _ = await proofs_of({**answers, "apart wrong chance!": ran(chance)})
+    reason = "an assertion compares the code with what the code itself has changed"
+    assert evidence.unproven == ({} if is_proven else {TARGET: reason})
+
+
+async def test_each_assertion_of_a_pass_that_needs_changes_in_place_notices_more_than_chance():
+    def ran(*holds, **more):
+        held = [[line, 0, each] for line, each in zip((3, 4), holds, strict=True)]
+        return ran_apart(rests_on=[CHANGES], held=held, false=holds.count(False), **more)
+
+    answers = {**CHANGED_IN_PLACE, "apart in_place again": ran(True, True)}
+    answers |= {f"apart in_place wrong {how}": ran(True, False) for how in ("alike+", "alike-!")}
+    evidence, _ = await proofs_of({**answers, "apart in_place wrong chance!": ran(False, False)})
+    reason = "an assertion compares the code with what the code itself has changed (line 3)"
+    assert evidence.unproven == {TARGET: reason}
 
 
 @pytest.mark.parametrize("outcome", [FAILED, PASSED])

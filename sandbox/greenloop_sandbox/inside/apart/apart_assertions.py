@@ -200,7 +200,7 @@ class Operands:
     """
 
     def __init__(self, wrong="", constructions=None):
-        self.sides, self.false, self.are_fixed = [], 0, False
+        self.sides, self.held, self.false, self.are_fixed = [], [], 0, False
         self._goes_on, self._times, self._rest = bool(wrong), collections.Counter(), {}
         self._constructions = constructions or Constructions("", lambda kind: None)
         self.sees = self._constructions.watch
@@ -242,16 +242,20 @@ class Operands:
             noted[4:] = places
         return holds
 
-    def check(self, is_fixed, holds):
+    def check(self, line, is_fixed, holds):
         """Checks an assertion. `is_fixed`: it compares nothing, so what it asks for is written in the test."""
         self.are_fixed = self.are_fixed or is_fixed
+        held = [line, self._times[line], True]
+        self._times[line] += 1
+        if len(self.held) < MOST_NOTES:
+            self.held.append(held)
         try:
             if holds() is not False:  # a call such as `assertEqual` returns nothing
                 return
             error = AssertionError("a false assertion")
         except Exception as raised:
             error = raised
-        self.false += 1
+        self.false, held[2] = self.false + 1, False
         if not self._goes_on or self.false > MOST_FALSE:
             raise error
 

@@ -17,6 +17,7 @@ from apart_rules import is_failure, solid_base
 from apart_states import contents, files_below, held_by_tests, make_wrong, shorten
 from apart_tasks import receivers
 from apart_values import HOLDERS
+from apart_variation import Variation
 from apart_wrong import is_same, perturbed
 
 ENDS = ("StopIteration", "StopAsyncIteration", "IndexError", "CancelledError")  # of loops and tasks
@@ -39,6 +40,7 @@ class Evidence(Questions):
         self._filled = []  # containers of the tests that get other contents
         self.said, self.written, self._made = collections.deque(maxlen=MOST_SAID), set(), set()
         self._rivals, self._looks, self._is_turned = {}, 0, False
+        self._variation, self._asking = Variation(request["wrong"]), [("", "")]
 
     def doubt(self, reason):
         """Notes why the current case proves nothing."""
@@ -94,6 +96,8 @@ class Evidence(Questions):
         is_call, outer, self._failed, self._held = kind in ("call", "method"), self._failed, None, None
         of_calls = self.receivers_of_calls() if kind == "turn" else self._receivers[-1]
         self._receivers.append(receivers(kind, values) if is_call else of_calls)
+        operation = values[0] if kind == "op" else str(values[1]).rpartition(".")[2] if is_call else ""
+        self._asking.append((kind, operation))
         before = files_below(self._scratch) if is_call or kind == "turn" else None
         try:
             result = super().request(kind, *values, roots=roots)
@@ -110,6 +114,7 @@ class Evidence(Questions):
             self._receivers.pop()
             while self._filled:
                 shorten(*self._filled.pop())
+            self._asking.pop()
             if before is not None:
                 self._look_at_files(before)
         found = self.given(RESULTS, result) if is_call else result
@@ -263,6 +268,7 @@ class CaseRecord:
         # What one function does is compared with what it does itself by tests of order, say, or of chance.
         is_fixed = self.operands.are_fixed or len(self.functions) < 2
         sides = {"sides": self.operands.sides, "fixed": is_fixed, "false": self.operands.false}
+        sides |= {"held": self.operands.held, "several": len(self.functions) > 1}
         return {"rests_on": rests_on, **places, **sides, "unfit": self.unfit, "suspicious": self.suspicious}
 
 

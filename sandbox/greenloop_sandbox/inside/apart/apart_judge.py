@@ -160,5 +160,6 @@ class Judge(Evidence, JudgeTasks, Peer):
 
     def incoming(self, message):
         self._record.ran.update((str(path), int(line)) for path, line in message.get("ran", ()))
+        self._variation.vary(*self._asking[-1], message, self.known)
         self.said.append((message["v"], [*message["o"].values()], message.get("printed")))
         self._context.incoming(self, message)

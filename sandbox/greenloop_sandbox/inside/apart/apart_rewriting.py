@@ -59,7 +59,9 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         truth, can_wait = _Truth(), _can_wait(node)
         setattr(node, field, truth.visit(getattr(node, field)))
-        checked = _call("check", ast.Constant(not truth.sites), _function((), made(getattr(node, field))))
+        checked = _call(
+            "check", ast.Constant(node.lineno), ast.Constant(not truth.sites), _function((), made(getattr(node, field)))
+        )
         return ast.copy_location(ast.Expr(checked), node) if can_wait else node
 
 
