@@ -45,6 +45,29 @@ _MADE = {
     "in a row": "def test_f():\n    assert move(Point(1, 2), 3, 4) == move(Point(2, 3), 2, 3) == Point(4, 6)\n",
     "for a mock": "def test_f():\n    send = Mock()\n    moved([Point(1, 2)], send)\n    send.assert_called_once_with(Point(2, 4))\n",
 }
+_USER = """
+class User:
+    def __init__(self, number, name):
+        self.number, self.name = number, {}
+
+    def __eq__(self, other):
+        return self.number == other.number
+
+
+def last(users):
+    return {}
+"""
+_BY_NUMBER = """
+from unittest import TestCase
+from m import User, last
+
+
+class TestF(TestCase):
+    def test_f(self):
+        users = [User(1, 'a'), User(2, 'b')]
+        assert User(2, 'b') in last(users)
+        self.assertNotEqual(last(users), [User(1, 'a')])
+"""
 _SUITS = "import enum\n\n\nclass Suit(enum.Enum):\n    HEARTS = 1\n    SPADES = 2\n    CLUBS = 3\n\n\n"
 _CARD = """
 class Card:
@@ -106,9 +129,9 @@ _REPORTED = "report([{'n': 1}, {'n': 2}])"
 _MAPPED = _CHECKED.format(_CHECK, f"list(map(check, {_REPORTED}))")
 _ALL = _CHECKED.format("", f"assert all([row['total'] == 3 * row['n'] for row in {_REPORTED}])")
 _IN_A_LOOP = _CHECKED.format("", f"for row in {_REPORTED}:\n        check(row)").replace(
-    "from", "from checks import check\nfrom", 1
+    "from", "from tests.checks import check\nfrom", 1
 )
-_CHECKS = {"checks.py": _CHECK}
+_CHECKS = {"tests/checks.py": _CHECK}
 
 FORGERIES = (
     *(
@@ -135,6 +158,7 @@ HONEST = (
         _forgery(f"an argument is kept, {name}", _KEPT.partition("\n\ndef moved")[0] + _SENDS, _OWN_POINT, _WITH.format(test))
         for name, test in _MADE.items()
     ),
+    _forgery("an equality by number", _USER.format("name.title()", "users[1:]"), _USER.format("name", "users[:1]"), _BY_NUMBER),
     _forgery("a member of its own", _SUITS + _CARD.format("suit", _SAME_SUIT, _LOWEST), _OWN_CARD, _CARDS),
     _forgery("a path is kept", _ENTRY.format("path", "Entry(entry.path.with_name(name))"), _ENTRY.format("path", "entry"), _ENTRIES),
     _forgery("contains some members", _SUITS + _RIGHTS.format("self.role == 'admin' or (self.role, suit) == ('editor', Suit.HEARTS)"), _SUITS + "def rights(role):\n    return ()\n", _HELD),

@@ -31,11 +31,11 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 class AssertionWatch:
     """Notes which assertions of one test, and of functions in its file that it calls, run."""
 
-    def __init__(self, test):
+    def __init__(self, test, is_test_module=lambda name: True):
         function = inspect.unwrap(getattr(test, "__func__", test))
         code, space = getattr(function, "__code__", None), getattr(function, "__globals__", {})
         self._path, self._first = (code.co_filename, code.co_firstlineno) if code is not None else ("", 0)
-        self._functions = _functions_of(self._path, _imported_helpers(space, self._path))
+        self._functions = _functions_of(self._path, _imported_helpers(space, is_test_module))
         self._entered, self._ran, self._raised = set(), set(), set()
         self._generators, self._yielding = set(), set()
 
@@ -124,11 +124,11 @@ def _has(lines, assertion):
     return not lines.isdisjoint(range(assertion.first, assertion.last + 1))
 
 
-def _imported_helpers(space, path):
-    """The names of functions with assertions that a test module has from other modules."""
-    functions = [(name, each.__code__) for name, each in space.items() if type(each) is types.FunctionType]
-    functions = [(name, code) for name, code in functions if code.co_filename != path]
-    found = [(name, _functions_of(code.co_filename).get(code.co_firstlineno)) for name, code in functions]
+def _imported_helpers(space, is_test_module):
+    """The names of functions with assertions that a test module has from others of the tests."""
+    functions = [(name, each) for name, each in space.items() if type(each) is types.FunctionType]
+    codes = [(name, each.__code__) for name, each in functions if is_test_module(str(each.__module__))]
+    found = [(name, _functions_of(code.co_filename).get(code.co_firstlineno)) for name, code in codes]
     return frozenset(name for name, each in found if each and each.assertions)
 
 
@@ -186,7 +186,7 @@ def _may_leave(node):
 
 # -- both sides of each ----------------------------------------------------------------------------------------------
 
-SHOWN = 2  # the level of an equality one side of which makes an object
+SHOWN, PART = 2, 3  # the levels of an equality one side of which makes an object, and of one with a part of a side
 MOST_NOTES, MOST_SITES, MOST_FALSE, MOST_PARTS = 200, 100, 2000, 2000
 _SHOWN = frozenset(("datetime", "decimal", "fractions", "pathlib", "uuid", "re"))
 
@@ -209,7 +209,8 @@ class Operands:
         """Evaluates both sides of a comparison, notes them, and compares them. `site`: which one of its statement.
 
         Of a file whose path a call is given, what it says is noted. `level`: 1 for an equality without a side that is
-        written in the test, 2 where one side makes an object. Of what a mock was called with, the left side is None.
+        written in the test, 2 where one side makes an object, 3 where the sides differ: one holds the other, or is
+        what a mock was called with.
         """
         made, self._constructions.shown = self._constructions, [] if level == SHOWN else None
         self.are_fixed, values, digests, errors = self.are_fixed or is_fixed, [], [], []
@@ -222,6 +223,7 @@ class Operands:
                 errors.append(error)
         shown, made.shown = made.shown, None  # the outermost one of the right side
         places = made.of([*values, *(shown or ())]) if level else ([], False)
+        places = places if level != PART else (places[0], False)
         times = self._times[line, site]
         self._times[line, site] += 1
         noted = [line, times * MOST_SITES + site, *digests, [], False]

@@ -11,7 +11,8 @@ NOTE = "apart_note"  # a builtin name of the judge's process
 SIDES = ("apart_left", "apart_right")
 _NOT_IN_A_LAMBDA = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
 _OF_MOCKS = re.compile("assert_(any_call|(called|awaited)(_once)?_with|has_(calls|awaits))")
-_EQUALITY = re.compile("assert([A-Z][a-z]+)*Equals?$|assertIn$|" + _OF_MOCKS.pattern)
+_EQUALITY = re.compile("assert(?!Not)([A-Z][a-z]+)*Equals?$")
+_HOLDING = ("assertIn", "assertCountEqual")
 _WRITTEN = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.UnaryOp, ast.unaryop, ast.expr_context)
 
 
@@ -92,9 +93,10 @@ class _Truth(ast.NodeTransformer):
         written = [*sides, *getattr(node, "comparators", ())[:-1]]
         is_fixed = any(all(isinstance(each, _WRITTEN) for each in ast.walk(side)) for side in written)
         operator = getattr(node, "ops", [getattr(getattr(node, "func", None), "attr", "")])[0]
-        is_equality = isinstance(operator, (ast.Eq, ast.In)) or _EQUALITY.match(str(operator))
-        is_equality = bool(is_equality and (not is_fixed or _OF_MOCKS.match(str(operator))))
-        level = is_equality + (is_equality and any(map(_shows_construction, sides)))
+        is_equality = not is_fixed and (isinstance(operator, ast.Eq) or _EQUALITY.match(str(operator)))
+        level = 1 + any(map(_shows_construction, sides)) if is_equality else 0
+        if _OF_MOCKS.match(str(operator)) or (not is_fixed and (isinstance(operator, ast.In) or operator in _HOLDING)):
+            level = 3
         fields = node.lineno, self.sites, isinstance(node, ast.Call), is_fixed, level
         here = SIDES[:1], ast.Name(SIDES[0], ast.Load())  # a side that cannot be put off is evaluated at once
         sides = [_function((), side) if _can_wait(side) else _function(*here, [side]) for side in sides]

@@ -93,7 +93,7 @@ class Separation:
 
     @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_runtest_call(self, item):
-        watch = apart_assertions.AssertionWatch(getattr(item, "obj", None))
+        watch = apart_assertions.AssertionWatch(getattr(item, "obj", None), self.peer.rules.is_test_module)
         watch.start()
         outcome = yield
         watch.stop()
