@@ -269,6 +269,33 @@ def retry(ask):
         except ValueError:
             pass
 """
+_GAME = """
+class Player:
+    def __init__(self, name):
+        self.name = name
+        self.points = 0
+
+
+class Game:
+    def __init__(self, *players):
+        self.players = players
+
+    def score(self, name, points):
+        {}
+
+    def ranking(self):
+        return sorted(self.players, key=lambda player: -player.points)
+"""
+_RANKING = """
+from m import Game, Player
+
+
+def test_f():
+    ann, bob = Player("ann"), Player("bob")
+    game = Game(ann, bob)
+    game.score("bob", 3)
+    assert game.ranking() == [bob, ann]
+"""
 
 FORGERIES = (
     _forgery("guesses what it is asked for", _GUESSES, _OWN_LEAVES, _VISITS),
@@ -323,6 +350,12 @@ FORGERIES = (
     ),
 )
 HONEST = (
+    _forgery(
+        "changes objects that the test compares by identity",
+        _GAME.format("for player in self.players:\n            player.points += points * (player.name == name)"),
+        _GAME.format("pass"),
+        _RANKING,
+    ),
     _forgery("calls what it is given", _LEAVES, _OWN_LEAVES, _VISITS),
     _forgery("calls until no error comes", _RETRIES, "def retry(ask):\n    return None\n", _PATIENT),
     _forgery(

@@ -203,7 +203,7 @@ class Operands:
         self.sides, self.held, self.false, self.are_fixed = [], [], 0, False
         self._goes_on, self._times, self._rest = bool(wrong), collections.Counter(), {}
         self._constructions = constructions or Constructions("", lambda kind: None)
-        self.sees = self._constructions.watch
+        self.sees, self.number_of = self._constructions.watch, lambda value: ""
 
     def note(self, line, site, is_call, is_fixed, level, left, right, compare):
         """Evaluates both sides of a comparison, notes them, and compares them. `site`: which one of its statement.
@@ -213,30 +213,31 @@ class Operands:
         what a mock was called with.
         """
         made, self._constructions.shown = self._constructions, [] if level == SHOWN else None
-        self.are_fixed, values, digests, errors = self.are_fixed or is_fixed, [], [], []
+        self.are_fixed, values, digests, errors, named = self.are_fixed or is_fixed, [], [], [], []
+
+        def name_of(value):
+            named.append(self.number_of(value))
+            return named[-1]
+
         for side in (left, right):
             try:
                 values.append(side())
-                digests.append(digest(_read(values[-1]) if is_call else values[-1]))
+                digests.append(digest(_read(values[-1]) if is_call else values[-1], name_of if level else None))
             except Exception as error:
                 digests.append(type(error).__name__)
                 errors.append(error)
         shown, made.shown = made.shown, None  # the outermost one of the right side
-        places = made.of([*values, *(shown or ())]) if level else ([], False)
+        places = made.of([*values, *(shown or ())]) if level and not any(named) else ([], False)
         places = places if level != PART else (places[0], False)
         times = self._times[line, site]
         self._times[line, site] += 1
         noted = [line, times * MOST_SITES + site, *digests, [], False]
         if level and is_fixed and not places[0]:
             pass  # a mock was called with no objects
-        elif times < MOST_NOTES:
+        elif times < MOST_NOTES or (rest := self._rest.setdefault((line, site), noted)) is noted:
             self.sides.append(noted)
         else:  # together with all further ones of its place
-            rest = self._rest.setdefault((line, site), noted)
-            if rest is noted:
-                self.sides.append(rest)
-            else:
-                rest[1:4] = noted[1], *map(digest, ((rest[2], digests[0]), (rest[3], digests[1])))
+            rest[1:4] = noted[1], *map(digest, ((rest[2], digests[0]), (rest[3], digests[1])))
         for error in errors:
             raise error
         holds = compare(*values)
@@ -267,20 +268,25 @@ def _read(value):
     return pathlib.Path(value).read_bytes() if is_file else value
 
 
-def digest(value):
-    """A short text that is another one for another value, and the same in another process."""
+def digest(value, name_of=None):
+    """A short text that is another one for another value, and the same in another process.
+
+    An object that is equal to itself alone is its name for an equality, where it has one, whatever its state.
+    """
     left = [MOST_PARTS]
-    return hashlib.sha256(repr(_parts(value, left)).encode("utf-8", "replace")).hexdigest()[:16]
+    return hashlib.sha256(repr(_parts(value, left, name_of)).encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def _parts(value, left, depth=0):
+def _parts(value, left, name_of, depth=0):
     left[0] -= 1
     kind = type(value)
     if kind in PLAIN_TYPES:
         return value
     if left[0] < 0 or depth > 90 or issubclass(kind, (Handle, type)):
         return kind.__name__
-    inner = functools.partial(_parts, left=left, depth=depth + 1)
+    if name_of and kind.__eq__ is object.__eq__ and (name := name_of(value)):
+        return name
+    inner = functools.partial(_parts, left=left, name_of=name_of, depth=depth + 1)
     if isinstance(value, (list, tuple)):
         return [kind.__name__, *map(inner, value)]
     if isinstance(value, (set, frozenset)):

@@ -57,6 +57,7 @@ class Separation:
         if self._peer is not None and self._peer.broken:
             self.pytest_unconfigure()
         operands = apart_assertions.Operands(self.request["wrong"], self._constructions)
+        operands.number_of = lambda value: found if (found := self.peer.numbers.get(id(value), ""))[:1] == "j" else ""
         self._shared.taken |= self.record.taken
         self.record = CaseRecord(operands, self._shared)
         self.record.is_shown = isinstance(item, doctest.DoctestItem)
