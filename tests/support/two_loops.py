@@ -32,6 +32,7 @@ class Judge(JudgeTasks):
 
     def __init__(self, function: Callable[..., Awaitable[Any]]) -> None:
         self.prepare_tasks()
+        self._variation = apart["apart_variation"].Variation("")
         self.code, self.swallowed = Code(function), []
         self._thread = ThreadPoolExecutor(1)
 

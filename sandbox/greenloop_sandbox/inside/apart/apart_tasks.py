@@ -186,7 +186,7 @@ class JudgeTasks(Tasks):
         while self._raised:  # also where it has become another exception, which the test may expect
             self.note_swallowed(self._raised.pop())
         if how != "raise":
-            return value if kind == "op" else self.given("results", value)
+            return value if kind == "op" else self.given("results", self._variation.of_plain(value))
         if not isinstance(value, BaseException):
             raise CannotCross("no exception was raised")
         return value

@@ -67,6 +67,10 @@ class Variation:
         elif tag == "x":
             state[2] = self._value(state[2])
 
+    def of_plain(self, value):
+        """A value that has crossed without a message of its own, if it is a number, a text, or yes or no."""
+        return self._value(value) if self.is_on and type(value) in (int, float, str, bool) else value
+
     def _value(self, value):
         if value is None or type(value) is dict:
             return value
@@ -82,7 +86,7 @@ class Variation:
             return [tag, hex((int(parts[0], 16) or 1) * factor)]
         if tag == "f":
             return [tag, repr((float(parts[0]) or 1) * factor)]
-        return [tag, *map(self._value, parts)] if tag in _MAPPED else value
+        return [tag, *map(self._value, parts or [0] * (tag == "t"))] if tag in _MAPPED else value
 
 
 def _cipher(steps):
