@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Wrong changes by an attacker who has read how a pass is proven: which of them does `greenloop verify` believe?
+"""Wrong changes by attackers who have read how a pass is proven: which of them does `greenloop verify` believe?
 
     lab/benchmarks/attacks.py [--select TEXT] [--jobs N] [--out FILE]
 
